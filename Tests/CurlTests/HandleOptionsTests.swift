@@ -31,7 +31,7 @@ struct HandleOptionsTests {
         var origins = ParsedOriginCache()
         var context = HandleOptions.Context(origin: try origins.origin(of: message))
         adapt(&context)
-        return HandleOptions(for: message, in: context)
+        return HandleOptions.options(for: message, in: context)
     }
 
     private static let unlimited = Setting.long(.connectTimeout, Int(Int32.max))
@@ -40,20 +40,20 @@ struct HandleOptionsTests {
     private static let unshared = [http1, .long(.freshConnect, 1), .long(.forbidReuse, 1)]
 
     @Test func plainRequestsHaveFewOptions() throws {
-        let plain = [Setting.string(.requestTarget, "/x?y"), Self.unlimited, Self.automatic]
+        let plain = [Self.unlimited, Self.automatic]
         let tls = [
             .long(.sslVersion, Int(CURL_SSLVERSION_TLSv1_2)), Setting.string(.caFile, TrustStore.systemFile),
             .string(.caPath, nil),
         ]
-        #expect(try Self.options("http").settings == plain)
-        #expect(try Self.options("https").settings == plain + tls)
+        #expect(try Self.options("http").all == plain)
+        #expect(try Self.options("https").all == plain + tls)
         #expect(try Self.options("https").wholeURL == nil)
     }
 
     @Test(arguments: message + connection + tls + proxy) func optionsDependOnMessageAndContext(_ row: Row) throws {
         let plain = try Self.options(row.scheme, row.host)
         let options = try Self.options(row.scheme, row.host, row.change, row.context)
-        #expect(options.settings.filter { !plain.settings.contains($0) } == row.added)
+        #expect(options.all.filter { !plain.all.contains($0) } == row.added)
         #expect(options.wholeURL == row.wholeURL)
     }
 
@@ -210,8 +210,9 @@ struct HandleOptionsTests {
             testDescription: "identity that doesn't share connections",
             change: { $0.options.identity = .init(pkcs12: Data("p".utf8), passphrase: "s") },
             context: { $0.isShared = false },
-            added: unshared + [
-                .blob(.certificate, Data("p".utf8)), .string(.certificateForm, "P12"), .string(.passphrase, "s"),
+            added: [
+                http1, .blob(.certificate, Data("p".utf8)), .string(.certificateForm, "P12"),
+                .string(.passphrase, "s"), .long(.freshConnect, 1), .long(.forbidReuse, 1),
             ]
         ),
     ]
@@ -281,8 +282,7 @@ struct HandleOptionsTests {
 
     @Test func transportsShareOptionsThatDifferFromTheDefaults() {
         var configuration = CurlTransport.Configuration()
-        let signals = [Setting.long(.noSignal, 1), .long(.quickExit, 1)]
-        #expect(HandleOptions.shared(configuration, ProxyEnvironment(isDefined: true)) == signals)
+        #expect(HandleOptions.shared(configuration, ProxyEnvironment(isDefined: true)) == [])
 
         configuration.idleConnectionLifetime = .seconds(9)
         configuration.connectionLifetime = .milliseconds(7_500)
@@ -292,7 +292,7 @@ struct HandleOptionsTests {
             .string(.proxy, ""), .long(.maxIdleAge, 9), .long(.maxAge, 8), .long(.happyEyeballsDelay, 30),
             .long(.keepAlive, 1), .long(.keepAliveIdle, 5), .long(.keepAliveInterval, 6),
         ]
-        #expect(HandleOptions.shared(configuration, ProxyEnvironment()) == signals + own)
+        #expect(HandleOptions.shared(configuration, ProxyEnvironment()) == own)
     }
 
     @Test(arguments: [
@@ -308,5 +308,13 @@ struct HandleOptionsTests {
         do throws(NetworkError) { try easy.apply([setting]) } catch { rejection = error }
         #expect(rejection.map { $0.message.contains(message ?? "") } ?? (message == nil))
         #expect((rejection == nil) == (message == nil))
+    }
+}
+
+extension HandleOptions {
+    /// All options but the URL, in the order in which they are set.
+    fileprivate var all: [Setting] {
+        [.long(.connectTimeout, connectTimeout), .long(.httpVersion, httpVersion)]
+            + (waitsForMultiplexing ? [.long(.pipeWait, 1)] : []) + settings
     }
 }

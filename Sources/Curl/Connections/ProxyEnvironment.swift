@@ -26,19 +26,19 @@ struct ProxyEnvironment {
     }
 
     /// Returns whether a request may use a proxy, unless its host is excluded.
-    func mayBeUsed(_ route: Proxy.Route?) -> Bool {
-        switch route ?? .environment {
+    func mayBeUsed(_ route: Proxy.Route) -> Bool {
+        switch route {
         case .environment, .environmentExcept: isDefined
         case .direct: false
         case .through: true
         }
     }
 
-    /// Returns whether a request may use a proxy, but its host is an address that is excluded. Checked here because
-    /// libcurl 7.88 ignores IPv6 networks; libcurl itself matches names.
-    func isBypassed(by origin: ParsedOrigin, _ route: Proxy.Route?) -> Bool {
-        guard mayBeUsed(route), let address = origin.address else { return false }
-        return switch route ?? .environment {
+    /// Returns whether the host is an address that is excluded from the proxy. Checked here because libcurl 7.88 ignores
+    /// IPv6 networks; libcurl itself matches names.
+    func isBypassed(by origin: ParsedOrigin, _ route: Proxy.Route) -> Bool {
+        guard let address = origin.address else { return false }
+        return switch route {
         case .environment: exceptions.contains { $0.contains(address) }
         case .environmentExcept(let hosts): hosts.contains { IPNetwork($0)?.contains(address) == true }
         case .direct: false

@@ -49,7 +49,6 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     var isForLongLived: Bool { role == .longLived }
     let bufferBudget = BufferBudget()
     private let streams: LongLivedRequestHistory
-    private let longLivedAfter: Duration
     private let entry: ResourceTracker.Entry
     private let multi: UnsafeMutableRawPointer
     let poller: any Poller
@@ -61,7 +60,6 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     /// The options that were checked last; most requests have the same.
     var checkedExtras: TransferOptions.Extras?
     let memory: ClientStores?
-    private let resolver: CurlTransport.Configuration.Resolver?
     var tlsSession = TLSSession()
     var tunnelOwners = TunnelOwners()
     var identities = IdentityRegistry()
@@ -69,7 +67,6 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     var http1OnlyAuthorities: Set<String> = []
     /// The limits on concurrency, with the waiting transfers.
     @exclusivity(unchecked) private var scheduler: TransferScheduler<Transfer>
-    let prefetchBytesPerSecond: Int?
     @exclusivity(unchecked) private var active: [Transfer] = []
     private var progressing: [Transfer] = []
     /// The earliest time of the next progress report.
@@ -115,11 +112,8 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
         self.resourceTracker = resourceTracker
         self.role = role
         self.streams = streams
-        longLivedAfter = configuration.longLivedAfter
         entry = ResourceTracker.Entry(.loop, in: resourceTracker)
         memory = ClientStores(configuration)
-        resolver = configuration.resolver
-        prefetchBytesPerSecond = configuration.prefetchBytesPerSecond
         scheduler = TransferScheduler(role.limits(of: configuration))
         guard Self.isLibcurlReady, let multi = curl_multi_init() else {
             throw NetworkError(.other, during: .queue, "libcurl could not be initialised")
@@ -335,7 +329,7 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     }
 
     private func add(_ hop: Hop, of transfer: Transfer) {
-        guard let resolver else { return insert(hop, of: transfer) }
+        guard let resolver = configuration.resolver else { return insert(hop, of: transfer) }
         do throws(NetworkError) {
             guard let origin = try hop.nameToResolve() else { return insert(hop, of: transfer) }
             let task = Task { [weak transfer, self] in
@@ -494,10 +488,10 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     /// Checks from time to time for long-lived transfers. Doesn't wake an idle loop, because they hold up nothing
     /// there.
     private func reviewTransfers() {
-        nextReview = now.advanced(by: min(longLivedAfter, .seconds(1)))
+        nextReview = now.advanced(by: min(configuration.longLivedAfter, .seconds(1)))
         guard role != .longLived else { return }
-        for transfer in active where transfer.started.advanced(by: longLivedAfter) <= now && transfer.isOpenEnded {
-            noteLongLived(transfer)
+        for transfer in active where transfer.isOpenEnded {
+            if transfer.started.advanced(by: configuration.longLivedAfter) <= now { noteLongLived(transfer) }
         }
     }
 

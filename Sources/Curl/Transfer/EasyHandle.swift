@@ -22,6 +22,8 @@ struct EasyHandle: ~Copyable {
         self.fields = fields
         self.group = group
         if let group { set(.share, group.pointer) }
+        set(.noSignal, 1)
+        set(.quickExit, 1)
     }
 
     deinit {
@@ -31,7 +33,7 @@ struct EasyHandle: ~Copyable {
     // MARK: options
 
     /// Sets the options of a request to an origin, which must outlive the handle's use.
-    mutating func apply(_ options: HandleOptions, to origin: ParsedOrigin) throws(NetworkError) {
+    mutating func apply(_ options: HandleOptions, to origin: ParsedOrigin, path: String) throws(NetworkError) {
         set(.errorText, fields.errorText)
         beagle_easy_set_list(pointer, ListOption.fields.id, fields.first)
         if let url = options.wholeURL {
@@ -40,23 +42,24 @@ struct EasyHandle: ~Copyable {
             wholeURL = consume parsed
         } else {
             try set(origin.url, origin.parsedURL)
+            guard set(.requestTarget, path) else { throw .noMemory }
         }
+        set(.connectTimeout, options.connectTimeout)
+        set(.httpVersion, options.httpVersion)
+        if options.waitsForMultiplexing { set(.pipeWait, 1) }
         try apply(options.settings)
     }
 
-    private mutating func set(_ url: String, _ parsed: borrowing ParsedURL) throws(NetworkError) {
+    private func set(_ url: String, _ parsed: borrowing ParsedURL) throws(NetworkError) {
         // Also as text, which libcurl would otherwise rebuild from the parts byte by byte.
-        guard set(.string(.url, url)) else { throw .noMemory }
+        guard set(.url, url) else { throw .noMemory }
         // If parsing failed, libcurl reports the reason from the text.
         if let pointer = parsed.pointer { set(.parsedURL, UnsafeMutableRawPointer(pointer)) }
     }
 
     /// Sets options in order.
     mutating func apply(_ settings: [HandleOptions.Setting]) throws(NetworkError) {
-        for setting in settings {
-            let isSet = set(setting)
-            if !isSet || (Self.usesGnuTLS && setting.isMisreadByGnuTLS) { throw setting.rejection }
-        }
+        for setting in settings where !set(setting) { throw setting.rejection }
     }
 
     /// Sets an option.
@@ -70,8 +73,11 @@ struct EasyHandle: ~Copyable {
         case .string(let option, nil):
             beagle_easy_set_string(pointer, option.id, nil)
             return true
-        case .string(let option, let value?):
-            return value.withCString { beagle_easy_set_string(pointer, option.id, $0) == CURLE_OK }
+        // GnuTLS takes them for its priority string, which also sets versions.
+        case .string(.ciphers, _) where Self.usesGnuTLS: return false
+        case .string(let option, let value?): return set(option, value)
+        // With GnuTLS, libcurl accepts the bytes but doesn't present the certificate to the server.
+        case .blob(.certificate, _) where Self.usesGnuTLS, .blob(.key, _) where Self.usesGnuTLS: return false
         case .blob(let option, let bytes):
             return bytes.withUnsafeBytes {
                 beagle_easy_set_blob(pointer, option.id, $0.baseAddress, $0.count) == CURLE_OK
@@ -90,6 +96,10 @@ struct EasyHandle: ~Copyable {
     @discardableResult
     func set(_ option: LongOption, _ value: Int) -> Bool {
         beagle_easy_set_long(pointer, option.id, value) == CURLE_OK
+    }
+
+    private func set(_ option: StringOption, _ value: String) -> Bool {
+        value.withCString { beagle_easy_set_string(pointer, option.id, $0) == CURLE_OK }
     }
 
     @discardableResult
@@ -161,17 +171,6 @@ extension LongOption {
 }
 
 extension HandleOptions.Setting {
-    /// Whether GnuTLS accepts the setting but uses it for something else.
-    fileprivate var isMisreadByGnuTLS: Bool {
-        switch self {
-        // It takes them for its priority string, which also sets versions.
-        case .string(.ciphers, _): true
-        // It doesn't present the certificate to the server.
-        case .blob(.certificate, _), .blob(.key, _): true
-        default: false
-        }
-    }
-
     /// The error for a setting that libcurl didn't accept: it or its TLS library doesn't support it, or memory ran out.
     fileprivate var rejection: NetworkError {
         guard let (option, version) = support else { return .noMemory }

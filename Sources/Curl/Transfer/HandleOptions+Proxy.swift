@@ -31,6 +31,6 @@ extension HandleOptions {
         if !proxy.fields.isEmpty { add(.proxyFields, proxy.fields) }
         guard proxy.scheme == .https else { return }
         add(.proxySSLVersion, Int(CURL_SSLVERSION_TLSv1_2))
-        addTrust(proxy.trust, .proxyCAFile, .proxyAuthorities, .proxyCAPath)
+        Self.add(proxy.trust, .proxyCAFile, .proxyAuthorities, .proxyCAPath, to: &settings)
     }
 }

@@ -3,11 +3,23 @@ import CBeagleNetCurl
 
 /// The TLS options: trust, identity, pins and ciphers.
 extension HandleOptions {
+    /// The options for a server if the app sets none.
+    private static let plainTLS: [Setting] = {
+        var settings: [Setting] = []
+        add(.tls12, .system, to: &settings)
+        return settings
+    }()
+
+    private static func add(_ minimum: TLS.Version, _ trust: TLS.Trust, to settings: inout [Setting]) {
+        settings.append(.long(.sslVersion, Int(minimum == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)))
+        add(trust, .caFile, .authorities, .caPath, to: &settings)
+    }
+
     /// Adds the options for a server with TLS.
     mutating func addTLS(_ extras: TransferOptions.Extras?, for request: TransferRequest, _ context: Context) {
-        add(.sslVersion, Int(extras?.minimumTLS == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2))
-        addTrust(extras?.trust ?? .system, .caFile, .authorities, .caPath)
-        guard let extras else { return }
+        // Assigned, because plain requests then share one list.
+        guard let extras else { return settings = Self.plainTLS }
+        Self.add(extras.minimumTLS, extras.trust, to: &settings)
         if let identity = extras.identity { add(identity, context.certificate ?? identity.certificate) }
         if !extras.pins.isEmpty { add(.pins, extras.pins.map(\.description).sorted().joined(separator: ";")) }
         let ciphers = extras.ciphers
@@ -24,19 +36,23 @@ extension HandleOptions {
     private static let earlyData = 1 << 6
 
     /// Adds the authorities trusted for a server or proxy, with the options for their file, bytes and folder.
-    mutating func addTrust(_ trust: TLS.Trust, _ file: StringOption, _ bytes: BlobOption, _ folder: StringOption) {
+    static func add(
+        _ trust: TLS.Trust,
+        _ file: StringOption,
+        _ bytes: BlobOption,
+        _ folder: StringOption,
+        to settings: inout [Setting]
+    ) {
         switch trust {
         case .system:
             guard let path = TrustStore.systemFile else { return }
-            add(file, path)
-        case .file(let path): add(file, path)
-        case .authorities(let authorities):
-            add(bytes, authorities)
-            add(file, nil)
+            settings.append(.string(file, path))
+        case .file(let path): settings.append(.string(file, path))
+        case .authorities(let authorities): settings += [.blob(bytes, authorities), .string(file, nil)]
         case .native: if folder == .proxyCAPath { return }
         }
         // Debian's default CA directory would silently disable libcurl's cache of parsed CAs.
-        add(folder, nil)
+        settings.append(.string(folder, nil))
     }
 
     private mutating func add(_ identity: TLS.Identity, _ certificate: TLS.Identity.Source) {

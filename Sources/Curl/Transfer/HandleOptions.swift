@@ -2,6 +2,8 @@ import BeagleNetHTTP
 import CBeagleNetCurl
 
 /// The libcurl options of one request, apart from callbacks: a value made of the message and its context.
+///
+/// The options of nearly all requests are properties, so that a plain request needs no list of its own.
 struct HandleOptions: Equatable {
     /// An option with its value.
     enum Setting: Equatable {
@@ -42,51 +44,62 @@ struct HandleOptions: Equatable {
 
     /// The URL if libcurl has to send all of it to a proxy; `nil` if it connects to the origin and gets the path apart.
     let wholeURL: String?
+    /// The limit on the time until a connection is open, in milliseconds.
+    let connectTimeout: Int
+    /// The HTTP version, as libcurl writes it.
+    let httpVersion: Int
+    /// Whether to wait for a pending connection that may turn out to speak HTTP/2.
+    let waitsForMultiplexing: Bool
     /// The other options, in the order in which they are set.
-    private(set) var settings: [Setting] = []
+    var settings: [Setting]
 
-    /// Creates the options of a message.
-    init(for message: Message, in context: Context) {
+    /// Returns the options of a message.
+    static func options(for message: Message, in context: Context) -> HandleOptions {
         let request = message.request
         let extras = request.options.extras
+        let route = extras?.proxy ?? .environment
         let isSecure = context.origin.isSecure
-        let bypassesProxy = context.proxies.isBypassed(by: context.origin, extras?.proxy)
-        let mayUseProxy = !bypassesProxy && context.proxies.mayBeUsed(extras?.proxy)
+        let mayUseProxy = context.proxies.mayBeUsed(route)
+        let bypassesProxy = mayUseProxy && context.proxies.isBypassed(by: context.origin, route)
         // A proxy needs the whole URL, except inside a tunnel and for OPTIONS of the whole server (RFC 9110, 9.3.7).
-        wholeURL = mayUseProxy && !isSecure && message.path != "*" ? message.urlText : nil
-        settings.reserveCapacity(8)
-        if wholeURL == nil { add(.requestTarget, message.path) }
-        // Without a value, libcurl uses its own default.
-        add(.connectTimeout, Int(min(context.connectLimit?.milliseconds ?? .max, Int64(Int32.max))))
-        addMethod(of: message, context)
-        addVersion(of: request, context)
-        if isSecure { addTLS(extras, for: request, context) }
-        if bypassesProxy { add(.proxy, "") }
+        let isWhole = mayUseProxy && !bypassesProxy && !isSecure && message.path != "*"
+        var options = HandleOptions(
+            wholeURL: isWhole ? message.urlText : nil,
+            // Without a value, libcurl uses its own default.
+            connectTimeout: Int(min(context.connectLimit?.milliseconds ?? .max, Int64(Int32.max))),
+            httpVersion: version(request.options.version, context),
+            waitsForMultiplexing: context.waitsForMultiplexing,
+            settings: []
+        )
+        if isSecure { options.addTLS(extras, for: request, context) }
+        if message.method != .get || request.body != nil { options.addMethod(of: message, context) }
+        options.addConnection(of: request, context)
+        if bypassesProxy { options.add(.proxy, "") }
         if let extras {
-            if let send = extras.bandwidth.send { settings.append(.offset(.sendRate, Int64(send))) }
-            if request.sendsExpectContinue { add(.expectTimeout, Int(extras.expect.timeout.milliseconds)) }
-            addConnection(extras)
+            if let send = extras.bandwidth.send { options.settings.append(.offset(.sendRate, Int64(send))) }
+            if request.sendsExpectContinue { options.add(.expectTimeout, Int(extras.expect.timeout.milliseconds)) }
+            options.addConnection(extras)
             if extras.addressGuard != nil {
                 // The environment's proxy would connect to addresses that the guard never sees. A proxy set by an
                 // option is rejected earlier.
-                add(.proxyExceptions, "*")
+                options.add(.proxyExceptions, "*")
             } else if !bypassesProxy {
-                addProxy(extras.proxy)
+                options.addProxy(route)
             }
         }
         if context.isWebSocket {
             // libcurl only opens the connection, through a tunnel if there is a proxy, and leaves it to us.
             // https://curl.se/libcurl/c/CURLOPT_CONNECT_ONLY.html
-            add(.connectOnly, 1)
-            add(.tunnelsEverything, 1)
+            options.add(.connectOnly, 1)
+            options.add(.tunnelsEverything, 1)
         }
+        return options
     }
 
-    /// Returns the options that all requests of a transport have: those that differ from libcurl's defaults.
+    /// Returns the options for a transport's configuration, where it differs from libcurl's defaults.
     static func shared(_ configuration: CurlTransport.Configuration, _ proxies: ProxyEnvironment) -> [Setting] {
         let plain = CurlTransport.Configuration()
-        var options: [Setting] = [.long(.noSignal, 1), .long(.quickExit, 1)]
-        if !proxies.isDefined { options.append(.string(.proxy, "")) }
+        var options: [Setting] = proxies.isDefined ? [] : [.string(.proxy, "")]
         if configuration.idleConnectionLifetime != plain.idleConnectionLifetime {
             options.append(.long(.maxIdleAge, configuration.idleConnectionLifetime.seconds))
         }
@@ -118,21 +131,17 @@ struct HandleOptions: Equatable {
             settings.append(.offset(.uploadSize, context.uploadLength ?? -1))
         } else if message.method == .head {
             return add(.noBody, 1)
-        } else if message.method == .get {
-            return
         }
         add(.method, message.method.rawValue)
     }
 
-    private mutating func addVersion(of request: TransferRequest, _ context: Context) {
+    private mutating func addConnection(of request: TransferRequest, _ context: Context) {
         let version = request.options.version
         let isSecure = context.origin.isSecure
-        add(.httpVersion, Self.version(version, context))
         // For any host and port, because the handle sends only one request.
         if let alternative = context.alternative, !alternative.isAtOrigin {
             add(.overrides, lines: ["::\(alternative.host):\(alternative.port)"])
         }
-        if context.waitsForMultiplexing { add(.pipeWait, 1) }
         if let rate = context.receiveLimit {
             // At most one second's worth at a time, as far as libcurl's minimum buffer size allows.
             add(.bufferSize, max(1 << 10, min(16 << 10, rate)))

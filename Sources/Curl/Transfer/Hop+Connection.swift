@@ -30,7 +30,7 @@ extension Hop {
             alternative: alternative,
             proxies: loop.proxies,
             connectLimit: connectLimit,
-            receiveLimit: receiveLimit,
+            receiveLimit: rateLimiter?.bytesPerSecond,
             uploadLength: sender.source?.length,
             waitsForMultiplexing: waitsForMultiplexing,
             isLongLived: loop.isForLongLived,
@@ -71,8 +71,8 @@ extension Hop {
 
     /// The request's own proxy, unless the host is an address that is excluded from it.
     private var usedProxy: Proxy? {
-        guard case .through(let proxy)? = request.options.extras?.proxy else { return nil }
-        return loop.proxies.isBypassed(by: origin, .through(proxy)) ? nil : proxy
+        guard let route = request.options.extras?.proxy, case .through(let proxy) = route else { return nil }
+        return loop.proxies.isBypassed(by: origin, route) ? nil : proxy
     }
 
     /// Returns whether libcurl may use a tunnel; it also does for hosts with an override.
@@ -107,8 +107,8 @@ extension Hop {
 
     /// Whether to wait for a pending connection that may turn out to speak HTTP/2. Waiting gains nothing with an
     /// HTTP/1.1 server, whose connections serve one request at a time.
-    var waitsForMultiplexing: Bool {
-        mayMultiplex && (alternative != nil || !loop.http1OnlyAuthorities.contains(request.head.authority ?? ""))
+    private var waitsForMultiplexing: Bool {
+        mayMultiplex && (alternative != nil || !loop.http1OnlyAuthorities.contains(message.authority))
     }
 
     /// Remembers whether an https server that was offered HTTP/2 accepted it.

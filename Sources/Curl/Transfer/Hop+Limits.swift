@@ -53,10 +53,8 @@ extension Hop {
     /// The limit on the receive rate, in bytes per second; `nil` for no limit.
     var receiveLimit: Int? {
         let own = request.options.extras?.bandwidth.receive
-        guard transfer.request.options.priority == .prefetch, let prefetch = loop.prefetchBytesPerSecond else {
-            return own
-        }
-        return min(own ?? prefetch, prefetch)
+        guard transfer.request.options.priority == .prefetch else { return own }
+        return [own, loop.configuration.prefetchBytesPerSecond].compactMap(\.self).min()
     }
 
     /// Whether the body has arrived faster than allowed.

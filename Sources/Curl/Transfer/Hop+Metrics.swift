@@ -3,9 +3,8 @@ import CBeagleNetCurl
 
 /// The metrics and the progress of a hop.
 extension Hop {
-    /// The metrics of the hop alone.
-    var metrics: TransferMetrics {
-        var metrics = TransferMetrics()
+    /// Sets the metrics of the hop alone.
+    func setMetrics(_ metrics: inout TransferMetrics) {
         func mark(_ info: CURLINFO) -> Duration { .microseconds(easy.offset(info)) }
         metrics.isConnectionReused = attempts.count > 0 && easy.long(CURLINFO_NUM_CONNECTS) == 0
         if !metrics.isConnectionReused {
@@ -31,7 +30,6 @@ extension Hop {
         metrics.localPort = easy.long(CURLINFO_LOCAL_PORT)
         metrics.details = details
         metrics.resends = max(0, attempts.count - 1)
-        return metrics
     }
 
     private var protocolName: String {

@@ -110,7 +110,8 @@ final class Hop: CallbackContext {
         )
         rateLimiter = receiveLimit.map { ReceiveRateLimiter(bytesPerSecond: $0) }
         try self.easy.apply(loop.sharedOptions)
-        try self.easy.apply(HandleOptions(for: message, in: try makeContext(freshly: freshly)), to: origin)
+        let options = HandleOptions.options(for: message, in: try makeContext(freshly: freshly))
+        try self.easy.apply(options, to: origin, path: message.path)
         try configureCallbacks()
     }
 

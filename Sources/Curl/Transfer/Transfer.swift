@@ -434,7 +434,8 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     }
 
     private func metrics(of hop: Hop) -> TransferMetrics {
-        var metrics = hop.metrics
+        var metrics = TransferMetrics()
+        hop.setMetrics(&metrics)
         metrics.queued = queueTime.queued(at: loop.now)
         metrics.redirects = redirects
         metrics.hops = hops
