@@ -155,14 +155,6 @@ extension CurlTransport {
                 "use a duration from \(range.lowerBound) to \(range.upperBound)"
             )
         }
-
-        /// Whether the connection options are libcurl's defaults, apart from the limits on their number.
-        var hasPlainConnections: Bool {
-            let plain = Configuration()
-            return idleConnectionLifetime == plain.idleConnectionLifetime && connectionLifetime == nil
-                && keepAlive == nil
-                && happyEyeballsDelay == plain.happyEyeballsDelay
-        }
     }
 }
 

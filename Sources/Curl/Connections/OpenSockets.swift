@@ -1,3 +1,5 @@
+import CBeagleNetCurl
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -12,10 +14,23 @@
 /// established. The number may soon be reused, even by the app.
 struct OpenSockets {
     private var files: [Int32: UInt64] = [:]
+    /// The sockets that were connected when they were closed, until their numbers are reused.
+    private var closedAfterConnecting: Set<Int32> = []
 
     /// Adds a socket that was opened.
     mutating func insert(_ socket: Int32) {
         files[socket] = Self.file(of: socket)
+        closedAfterConnecting.remove(socket)
+    }
+
+    /// Notes that a socket is about to be closed.
+    mutating func willClose(_ socket: Int32) {
+        if beagle_socket_is_connected(socket) != 0 { closedAfterConnecting.insert(socket) }
+    }
+
+    /// Returns whether a socket is connected, or was when it was closed.
+    func wasConnected(_ socket: Int32) -> Bool {
+        closedAfterConnecting.contains(socket) || beagle_socket_is_connected(socket) != 0
     }
 
     /// Removes a socket that was closed. Returns false if it was unknown.

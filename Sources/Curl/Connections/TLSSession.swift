@@ -69,7 +69,7 @@ struct TLSSession {
             // A received alert (SSL_CB_READ_ALERT): its level, and in the low byte close_notify, which is 0 (RFC 8446,
             // 6).
             if event == 0x4004, value & 0xFF == 0, let session {
-                EventLoop.current?.connections.noteCloseNotify(in: session)
+                LoopThread.loop?.connections.noteCloseNotify(in: session)
             }
         }
         return session

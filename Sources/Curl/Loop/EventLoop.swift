@@ -18,7 +18,7 @@ import Synchronization
 ///
 /// `@exclusivity(unchecked)` is safe because no code that accesses these properties calls anything that could re-enter
 /// them. The collections among them are modified on their own, and callers get copies.
-final class EventLoop: @unchecked Sendable {
+final class EventLoop: CallbackContext, @unchecked Sendable {
     enum Command {
         case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)
         indirect case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
@@ -33,31 +33,22 @@ final class EventLoop: @unchecked Sendable {
         case run(UnownedJob, UnownedTaskExecutor)
     }
 
-    private struct Inbox {
-        var commands: [Command] = []
-        var isClosed = false
-    }
-
     private enum ShutdownState {
         case no, whenIdle, now
     }
 
-    private let inbox = Lock(Inbox())
-    private let isSleeping = Atomic(false)
+    private let inbox = CommandInbox()
 
     let configuration: CurlTransport.Configuration
-    /// Whether the connection options are libcurl's defaults, apart from the limits on their number.
-    let hasPlainConnections: Bool
-    /// Whether the environment may define a proxy. Checked once here, not by libcurl for each request.
-    let mayAskProxy = Proxy.isInEnvironment
-    /// The addresses that the environment excludes from its proxy.
-    let exceptionsOfEnvironment = Proxy.exceptionsOfEnvironment.compactMap { IPNetwork($0) }
+    /// The environment's proxies.
+    let proxies = ProxyEnvironment.current
+    /// The libcurl options of all requests.
+    let sharedOptions: [HandleOptions.Setting]
     let resourceTracker: ResourceTracker?
     private let role: LoopRole
     var isForLongLived: Bool { role == .longLived }
     let bufferBudget = BufferBudget()
     private let streams: LongLivedRequestHistory
-    private let longLivedAfter: Duration
     private let entry: ResourceTracker.Entry
     private let multi: UnsafeMutableRawPointer
     let poller: any Poller
@@ -69,17 +60,13 @@ final class EventLoop: @unchecked Sendable {
     /// The options that were checked last; most requests have the same.
     var checkedExtras: TransferOptions.Extras?
     let memory: ClientStores?
-    private let resolver: CurlTransport.Configuration.Resolver?
     var tlsSession = TLSSession()
     var tunnelOwners = TunnelOwners()
     var identities = IdentityRegistry()
     /// Authorities that don't offer HTTP/2 over TLS; an incomplete set if there are very many.
     var http1OnlyAuthorities: Set<String> = []
-    /// Sockets that were connected when they were closed, until their numbers are reused.
-    private var closedAfterConnecting: Set<Int32> = []
     /// The limits on concurrency, with the waiting transfers.
     @exclusivity(unchecked) private var scheduler: TransferScheduler<Transfer>
-    let prefetchBytesPerSecond: Int?
     @exclusivity(unchecked) private var active: [Transfer] = []
     private var progressing: [Transfer] = []
     /// The earliest time of the next progress report.
@@ -89,9 +76,8 @@ final class EventLoop: @unchecked Sendable {
     var webSockets: [Int32: Transfer] = [:]
     /// The connection group of the next WebSocket.
     var nextGroup: ConnectionGroup?
-    /// Tasks to resume at the end of the turn: in `pooled` those that run on Swift's pool, in `waiting` the others.
-    private var pooled: [WaitingTask] = []
-    private var waiting: [WaitingTask] = []
+    /// The tasks to resume at the end of the turn.
+    let tasks = WaitingTasks()
     private var ending = ShutdownState.no
     private var hasLeftNetwork = false
     /// Whether a connection has become idle since the poller's last look.
@@ -102,11 +88,7 @@ final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var timer: UInt64?
     /// The earliest deadline of the active transfers.
     @exclusivity(unchecked) private var nextDeadline: UInt64?
-    /// Everything received until this time has been processed. Deadlines are checked against it, so responses that have
-    /// arrived count as in time even if a task or the machine held the thread up.
-    private var processedUntil: UInt64 = 0
-    /// The number of consecutive looks whose event buffer was full, and the time at which the first of them began.
-    private var fullBufferPolls: (count: Int, since: UInt64) = (0, 0)
+    @exclusivity(unchecked) private var processed = ProcessedTime()
     /// The time of the next check for long-lived transfers.
     private var nextReview: UInt64 = 0
 
@@ -126,15 +108,12 @@ final class EventLoop: @unchecked Sendable {
         resourceTracker: ResourceTracker?
     ) throws(NetworkError) {
         self.configuration = configuration
-        hasPlainConnections = configuration.hasPlainConnections
+        sharedOptions = HandleOptions.shared(configuration, proxies)
         self.resourceTracker = resourceTracker
         self.role = role
         self.streams = streams
-        longLivedAfter = configuration.longLivedAfter
         entry = ResourceTracker.Entry(.loop, in: resourceTracker)
         memory = ClientStores(configuration)
-        resolver = configuration.resolver
-        prefetchBytesPerSecond = configuration.prefetchBytesPerSecond
         scheduler = TransferScheduler(role.limits(of: configuration))
         guard Self.isLibcurlReady, let multi = curl_multi_init() else {
             throw NetworkError(.other, during: .queue, "libcurl could not be initialised")
@@ -148,7 +127,7 @@ final class EventLoop: @unchecked Sendable {
         }
         configureMulti()
         do throws(NetworkError) {
-            try startThread()
+            try LoopThread.start(self)
         } catch {
             curl_multi_cleanup(multi)
             throw error
@@ -178,12 +157,11 @@ final class EventLoop: @unchecked Sendable {
     // MARK: any thread
 
     func post(_ command: Command) {
-        let isTaken = inbox.withLock { inbox in
-            if inbox.isClosed { return false }
-            inbox.commands.append(command)
-            return true
-        }
-        if isTaken { return wake() }
+        guard let mustWake = inbox.post(command) else { return reject(command) }
+        if mustWake { poller.wake() }
+    }
+
+    private func reject(_ command: Command) {
         switch command {
         // No other code holds a transfer that the loop rejected.
         case .start(let transfer): Task { transfer.reject(.shutDown) }
@@ -193,54 +171,19 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    private func wake() {
-        if isSleeping.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
-    }
-
     // MARK: the thread
 
-    private func startThread() throws(NetworkError) {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, 4 << 20)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // The thread inherits the signal mask; signals are for the app's own threads.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-
-        let box = Unmanaged.passRetained(self)
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-        let code = pthread_create(&thread, &attributes, threadMain, box.toOpaque())
-        guard code == 0 else {
-            box.release()
-            throw NetworkError(
-                .other,
-                during: .queue,
-                "cannot create a thread for the event loop: \(String(cString: strerror(code)))"
-            )
-        }
-    }
-
-    fileprivate func run() {
+    /// Runs the loop on its thread until it ends.
+    func run() {
         beagle_name_thread("beaglenet-curl")
-        setCurrent(self)
+        LoopThread.setLoop(self)
         _ = beagle_keep_blocks()
         var commands: [Command] = []
         while true {
             now = Self.clock()
             // Twice, so that requests started by a task that runs here are sent without another look at the sockets.
             for _ in 0..<2 {
-                inbox.withLock { inbox in
-                    swap(&inbox.commands, &commands)
-                }
+                inbox.take(&commands)
                 for command in commands { execute(command) }
                 commands.removeAll(keepingCapacity: true)
             }
@@ -248,15 +191,15 @@ final class EventLoop: @unchecked Sendable {
 
             serveTimer()
             reap()
-            if let nextDeadline, nextDeadline <= processedUntil { checkDeadlines() }
+            if let nextDeadline, nextDeadline <= processed.until { checkDeadlines() }
             if nextReview <= now { reviewTransfers() }
             while let next = scheduler.next() { takeTurn(next) }
             reportProgress()
             wakeReaders()
-            wakeTasks()
+            tasks.resumeAll()
             wait()
             reap()
-            wakeTasks()
+            tasks.resumeAll()
             if !shutSockets.isEmpty { shutSockets = [] }
         }
         close()
@@ -303,31 +246,14 @@ final class EventLoop: @unchecked Sendable {
         if now &- began >= Self.idleTime { beagle_thin_blocks() }
         shutSockets += poller.dispatchEvents()
         if !webSockets.isEmpty { serveReady() }
-        noteTaken(until: began)
-    }
-
-    /// Updates `processedUntil` once a poll, or enough consecutive polls with a full event buffer, have found all
-    /// events.
-    private func noteTaken(until began: UInt64) {
-        if poller.hasFoundAll {
-            processedUntil = began
-            fullBufferPolls = (0, 0)
-        } else if fullBufferPolls.count == 0 {
-            fullBufferPolls = (1, began)
-        } else if fullBufferPolls.count <= active.count / poller.maxEventsPerPoll {
-            fullBufferPolls.count += 1
-        } else {
-            processedUntil = fullBufferPolls.since
-            fullBufferPolls = (0, 0)
-        }
+        processed.note(poller, since: began, transfers: active.count)
     }
 
     private func sleep() {
         poller.applyChanges()
-        isSleeping.store(true, ordering: .sequentiallyConsistent)
-        let hasCommands = inbox.withLock { !$0.commands.isEmpty }
+        let hasCommands = inbox.willSleep()
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
-        isSleeping.store(false, ordering: .relaxed)
+        inbox.didWake()
         needsPoll = false
     }
 
@@ -373,7 +299,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func takeTurn(_ transfer: Transfer) {
         transfer.slot?.takeTurn()
-        transfer.stopWaiting(at: now)
+        transfer.queueTime.stopWaiting(at: now)
         launch(transfer)
     }
 
@@ -403,46 +329,27 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func add(_ hop: Hop, of transfer: Transfer) {
-        guard let resolver else { return insert(hop, of: transfer) }
+        guard let resolver = configuration.resolver else { return insert(hop, of: transfer) }
         do throws(NetworkError) {
             guard let origin = try hop.nameToResolve() else { return insert(hop, of: transfer) }
-            hop.resolving = origin
-            transfer.resolving = Task { [weak transfer, self] in
-                let addresses = await Self.addresses(of: origin, by: resolver)
+            let task = Task { [weak transfer, self] in
+                let addresses = await origin.addresses(by: resolver)
                 if let transfer { post(.connect(transfer, to: addresses, of: origin)) }
             }
+            hop.resolution = Hop.Resolution(origin: origin, task: task)
             watchDeadline(of: transfer)
         } catch {
             failOrFallBack(transfer, error)
         }
     }
 
-    private static func addresses(
-        of origin: Origin,
-        by resolver: CurlTransport.Configuration.Resolver
-    ) async -> Result<[IPAddress], NetworkError> {
-        do {
-            return .success(try await resolver(origin.host, origin.port))
-        } catch {
-            return .failure(
-                NetworkError(
-                    .dns,
-                    during: .resolve,
-                    "the app's resolver failed for \(origin.host): it threw \(type(of: error))",
-                    advice: "see the underlying error",
-                    underlying: error
-                )
-            )
-        }
-    }
-
     /// Continues a hop after the app has resolved its host. A transfer that has ended in the meantime has no hop.
     private func connect(_ transfer: Transfer, to found: Result<[IPAddress], NetworkError>, of origin: Origin) {
         // Addresses of an alternative that was abandoned in the meantime don't apply to the origin.
-        guard transfer.index != nil, let hop = transfer.hop, hop.resolving == origin else { return }
+        guard transfer.index != nil, let hop = transfer.hop, hop.resolution?.origin == origin else { return }
         do throws(NetworkError) {
             try hop.connect(to: try found.get(), of: origin)
-            hop.resolving = nil
+            hop.resolution = nil
             insert(hop, of: transfer)
         } catch {
             failOrFallBack(transfer, error)
@@ -525,7 +432,7 @@ final class EventLoop: @unchecked Sendable {
     private func remove(_ hop: Hop) {
         hop.dropPaused()
         curl_multi_remove_handle(multi, hop.easy.pointer)
-        forgetLost(hop.openedSockets)
+        forgetLost(hop.wire.sockets)
         guard let connection = hop.connection else { return }
         connection.end(at: poller.pollCount)
         if connection.isMultiplexed != true { needsPoll = true }
@@ -556,9 +463,9 @@ final class EventLoop: @unchecked Sendable {
             if let end = transfer.hop?.rateLimitEnd, end <= now { resume(transfer) }
             keepAlive(transfer)
             guard let deadline = transfer.deadline(at: now) else { continue }
-            if deadline > processedUntil {
+            if deadline > processed.until {
                 nextDeadline = min(nextDeadline ?? .max, deadline)
-            } else if let hop = transfer.hop, let end = hop.completionDeadline, end <= processedUntil {
+            } else if let hop = transfer.hop, let end = hop.completionDeadline, end <= processed.until {
                 conclude(hop, CURLE_OK)
             } else {
                 failOrFallBack(transfer, transfer.timeout(at: now))
@@ -581,10 +488,10 @@ final class EventLoop: @unchecked Sendable {
     /// Checks from time to time for long-lived transfers. Doesn't wake an idle loop, because they hold up nothing
     /// there.
     private func reviewTransfers() {
-        nextReview = now.advanced(by: min(longLivedAfter, .seconds(1)))
+        nextReview = now.advanced(by: min(configuration.longLivedAfter, .seconds(1)))
         guard role != .longLived else { return }
-        for transfer in active where transfer.started.advanced(by: longLivedAfter) <= now && transfer.isOpenEnded {
-            noteLongLived(transfer)
+        for transfer in active where transfer.isOpenEnded {
+            if transfer.started.advanced(by: configuration.longLivedAfter) <= now { noteLongLived(transfer) }
         }
     }
 
@@ -615,65 +522,10 @@ final class EventLoop: @unchecked Sendable {
         written.removeAll(keepingCapacity: true)
     }
 
-    // MARK: tasks, resumed together
-
-    func resumeSoon(_ task: WaitingTask) {
-        if task.poolPriority == nil { waiting.append(task) } else { pooled.append(task) }
-    }
-
-    /// The loop that runs on the current thread, or `nil` on any other thread. Used when a task on the loop resumes
-    /// another task.
-    static var current: EventLoop? {
-        guard let key, let context = pthread_getspecific(key) else { return nil }
-        return from(context)
-    }
-
-    private static let key: pthread_key_t? = {
-        var key = pthread_key_t()
-        return pthread_key_create(&key, nil) == 0 ? key : nil
-    }()
-
-    private func setCurrent(_ loop: EventLoop?) {
-        guard let key = Self.key else { return }
-        pthread_setspecific(key, loop.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
-    }
-
-    /// Resumes tasks on Swift's pool from a task in the pool if there are several. If resumed from here, each would
-    /// wake a sleeping thread that sleeps again before the next one. That costs two system calls per response, and two
-    /// thread switches if the threads share a core.
-    private func wakeTasks() {
-        // An executor may run a resumed task immediately, which may resume others.
-        while !waiting.isEmpty {
-            let resumed = waiting
-            waiting = []
-            for task in resumed { task.continuation.resume() }
-        }
-        if pooled.count > 1 {
-            Task.detached(priority: pooled.lazy.compactMap(\.poolPriority).max()) { [pooled] in
-                for task in pooled { task.continuation.resume() }
-            }
-        } else {
-            pooled.first?.continuation.resume()
-        }
-        pooled.removeAll(keepingCapacity: true)
-    }
-
     /// Notes that a completion ran here. It may have taken long, so the last look at the sockets is out of date.
     func notePossibleDelay() { needsPoll = true }
 
     // MARK: libcurl's callbacks
-
-    /// Returns the loop from a callback's context. The thread that calls libcurl retains it.
-    static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop {
-        guard let context else { preconditionFailure("libcurl called back without its context") }
-        return Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
-    }
-
-    /// Calls `body` with the loop from a callback's context, without retaining it.
-    private static func with(_ context: UnsafeMutableRawPointer?, _ body: (EventLoop) -> Void) {
-        guard let context else { preconditionFailure("libcurl called back without its context") }
-        Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
-    }
 
     private func configureMulti() {
         let me = Unmanaged.passUnretained(self).toOpaque()
@@ -705,17 +557,14 @@ final class EventLoop: @unchecked Sendable {
         forget(socket)
         sockets.insert(socket)
         poller.opened(socket, mayHang: mayHang)
-        closedAfterConnecting.remove(socket)
         resourceTracker?.add(.socket)
     }
 
     /// Returns whether a socket was connected, even if it has been closed since.
-    func isConnected(_ socket: Int32) -> Bool {
-        closedAfterConnecting.contains(socket) || beagle_socket_is_connected(socket) != 0
-    }
+    func isConnected(_ socket: Int32) -> Bool { sockets.wasConnected(socket) }
 
     func closeSocket(_ socket: Int32) -> Int32 {
-        if beagle_socket_is_connected(socket) != 0 { closedAfterConnecting.insert(socket) }
+        sockets.willClose(socket)
         forget(socket)
         #if canImport(Glibc)
             return Glibc.close(socket)
@@ -743,20 +592,13 @@ final class EventLoop: @unchecked Sendable {
 
     /// Fails the remaining transfers and frees everything, the handles before the multi handle.
     private func close() {
-        let rest = inbox.withLock { inbox in
-            inbox.isClosed = true
-            defer { inbox.commands = [] }
-            return inbox.commands
-        }
-        for command in rest {
-            switch command {
-            case .start(let transfer):
-                transfer.index = active.count
-                active.append(transfer)
-            case .run(let job, _): globalConcurrentExecutor.enqueue(job)
-            case .count(let continuation): continuation.resume(returning: ConnectionCount())
-            case .cancel, .resume, .connect, .raise, .networkDidChange, .finish, .shutDown: break
+        for command in inbox.close() {
+            guard case .start(let transfer) = command else {
+                reject(command)
+                continue
             }
+            transfer.index = active.count
+            active.append(transfer)
         }
         for transfer in active.reversed() {
             end(transfer, transfer.wasCancelled ? .cancelled(during: transfer.phase) : .shutDown)
@@ -766,8 +608,8 @@ final class EventLoop: @unchecked Sendable {
         written = []
         nextGroup = nil
         checkedExtras = nil
-        setCurrent(nil)
-        wakeTasks()
+        LoopThread.setLoop(nil)
+        tasks.resumeAll()
         poller.close()
         curl_multi_cleanup(multi)
         beagle_free_blocks()
@@ -785,12 +627,6 @@ extension LoopRole {
             streamsPerOrigin: configuration.maxStreamsPerOrigin
         )
     }
-}
-
-/// Runs the loop on its thread and takes ownership of it from `startThread`.
-private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let context { Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run() }
-    return nil
 }
 
 extension NetworkError {

@@ -16,6 +16,39 @@ package struct WaitingTask: Sendable {
 
     /// Resumes the task: on a transport's thread at the end of the turn, together with others; elsewhere immediately.
     package func resume() {
-        if let loop = EventLoop.current { loop.resumeSoon(self) } else { continuation.resume() }
+        if let loop = LoopThread.loop { loop.tasks.add(self) } else { continuation.resume() }
+    }
+}
+
+/// The tasks that a loop resumes together at the end of its turn. A class, because a task that `resumeAll` resumes may
+/// add others.
+final class WaitingTasks {
+    /// The tasks that run on Swift's pool.
+    private var pooled: [WaitingTask] = []
+    private var others: [WaitingTask] = []
+
+    /// Adds a task.
+    func add(_ task: WaitingTask) {
+        if task.poolPriority == nil { others.append(task) } else { pooled.append(task) }
+    }
+
+    /// Resumes tasks on Swift's pool from a task in the pool if there are several. If resumed from here, each would
+    /// wake a sleeping thread that sleeps again before the next one. That costs two system calls per response, and two
+    /// thread switches if the threads share a core.
+    func resumeAll() {
+        // An executor may run a resumed task immediately, which may resume others.
+        while !others.isEmpty {
+            let resumed = others
+            others = []
+            for task in resumed { task.continuation.resume() }
+        }
+        if pooled.count > 1 {
+            Task.detached(priority: pooled.lazy.compactMap(\.poolPriority).max()) { [pooled] in
+                for task in pooled { task.continuation.resume() }
+            }
+        } else {
+            pooled.first?.continuation.resume()
+        }
+        pooled.removeAll(keepingCapacity: true)
     }
 }

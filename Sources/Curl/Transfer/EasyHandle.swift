@@ -9,6 +9,10 @@ struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     /// The header fields. libcurl reads them as long as the handle exists, so they are freed after it.
     let fields: FieldList
+    /// The other lists that libcurl reads.
+    private var lists: [LineList] = []
+    /// The whole URL, parsed, if libcurl has to send it to a proxy.
+    private var wholeURL: ParsedURL?
     /// The group that owns the connection; `nil` for the common pool. Freed after the handle.
     private let group: ConnectionGroup?
 
@@ -18,11 +22,74 @@ struct EasyHandle: ~Copyable {
         self.fields = fields
         self.group = group
         if let group { set(.share, group.pointer) }
+        set(.noSignal, 1)
+        set(.quickExit, 1)
     }
 
     deinit {
         curl_easy_cleanup(pointer)
     }
+
+    // MARK: options
+
+    /// Sets the options of a request to an origin, which must outlive the handle's use.
+    mutating func apply(_ options: HandleOptions, to origin: ParsedOrigin, path: String) throws(NetworkError) {
+        set(.errorText, fields.errorText)
+        beagle_easy_set_list(pointer, ListOption.fields.id, fields.first)
+        if let url = options.wholeURL {
+            let parsed = ParsedURL(url)
+            try set(url, parsed)
+            wholeURL = consume parsed
+        } else {
+            try set(origin.url, origin.parsedURL)
+            guard set(.requestTarget, path) else { throw .noMemory }
+        }
+        set(.connectTimeout, options.connectTimeout)
+        set(.httpVersion, options.httpVersion)
+        if options.waitsForMultiplexing { set(.pipeWait, 1) }
+        try apply(options.settings)
+    }
+
+    private func set(_ url: String, _ parsed: borrowing ParsedURL) throws(NetworkError) {
+        // Also as text, which libcurl would otherwise rebuild from the parts byte by byte.
+        guard set(.url, url) else { throw .noMemory }
+        // If parsing failed, libcurl reports the reason from the text.
+        if let pointer = parsed.pointer { set(.parsedURL, UnsafeMutableRawPointer(pointer)) }
+    }
+
+    /// Sets options in order.
+    mutating func apply(_ settings: [HandleOptions.Setting]) throws(NetworkError) {
+        for setting in settings where !set(setting) { throw setting.rejection }
+    }
+
+    /// Sets an option.
+    ///
+    /// - Returns: Whether libcurl accepted it, or the request may be sent without it.
+    private mutating func set(_ setting: HandleOptions.Setting) -> Bool {
+        switch setting {
+        case .long(let option, let value): return set(option, value) || !option.isRequired
+        case .offset(let option, let value):
+            return beagle_easy_set_offset(pointer, option.id, curl_off_t(value)) == CURLE_OK
+        case .string(let option, nil):
+            beagle_easy_set_string(pointer, option.id, nil)
+            return true
+        // GnuTLS takes them for its priority string, which also sets versions.
+        case .string(.ciphers, _) where Self.usesGnuTLS: return false
+        case .string(let option, let value?): return set(option, value)
+        // With GnuTLS, libcurl accepts the bytes but doesn't present the certificate to the server.
+        case .blob(.certificate, _) where Self.usesGnuTLS, .blob(.key, _) where Self.usesGnuTLS: return false
+        case .blob(let option, let bytes):
+            return bytes.withUnsafeBytes {
+                beagle_easy_set_blob(pointer, option.id, $0.baseAddress, $0.count) == CURLE_OK
+            }
+        case .list(let option, let fields, let lines):
+            let list = LineList(fields, lines: lines)
+            lists.append(list)
+            return beagle_easy_set_list(pointer, option.id, list.first) == CURLE_OK
+        }
+    }
+
+    private static let usesGnuTLS = CurlTransport.Capabilities.current.tls.isOfGnuTLS
 
     // A setter returns false if this libcurl lacks the option or memory runs out.
 
@@ -31,32 +98,13 @@ struct EasyHandle: ~Copyable {
         beagle_easy_set_long(pointer, option.id, value) == CURLE_OK
     }
 
-    @discardableResult
-    func set(_ option: OffsetOption, _ value: Int64) -> Bool {
-        beagle_easy_set_offset(pointer, option.id, curl_off_t(value)) == CURLE_OK
-    }
-
-    @discardableResult
-    func set(_ option: StringOption, _ value: String?) -> Bool {
-        guard let value else { return beagle_easy_set_string(pointer, option.id, nil) == CURLE_OK }
-        return value.withCString { beagle_easy_set_string(pointer, option.id, $0) == CURLE_OK }
-    }
-
-    @discardableResult
-    func set(_ option: BlobOption, _ bytes: Data) -> Bool {
-        bytes.withUnsafeBytes {
-            beagle_easy_set_blob(pointer, option.id, $0.baseAddress, $0.count) == CURLE_OK
-        }
+    private func set(_ option: StringOption, _ value: String) -> Bool {
+        value.withCString { beagle_easy_set_string(pointer, option.id, $0) == CURLE_OK }
     }
 
     @discardableResult
     func set(_ option: PointerOption, _ value: UnsafeMutableRawPointer?) -> Bool {
         beagle_easy_set_pointer(pointer, option.id, value) == CURLE_OK
-    }
-
-    @discardableResult
-    func set(_ option: ListOption, _ value: UnsafeMutablePointer<curl_slist>?) -> Bool {
-        beagle_easy_set_list(pointer, option.id, value) == CURLE_OK
     }
 
     @discardableResult
@@ -114,5 +162,44 @@ struct EasyHandle: ~Copyable {
         var count = 0
         let code = curl_easy_recv(pointer, buffer.baseAddress, buffer.count, &count)
         return (code, count)
+    }
+}
+
+extension LongOption {
+    /// Whether a request must not be sent if libcurl doesn't accept the option.
+    fileprivate var isRequired: Bool { self == .sslVersion || self == .maxAge }
+}
+
+extension HandleOptions.Setting {
+    /// The error for a setting that libcurl didn't accept: it or its TLS library doesn't support it, or memory ran out.
+    fileprivate var rejection: NetworkError {
+        guard let (option, version) = support else { return .noMemory }
+        let capabilities = CurlTransport.Capabilities.current
+        return .unsent(
+            .unsupported,
+            "\(option): libcurl \(capabilities.version) with \(capabilities.tls) does not support it",
+            "use libcurl \(version) or later with OpenSSL"
+        )
+    }
+
+    /// The app's option, and the version of libcurl that introduced it; `nil` for an option of every supported version.
+    private var support: (option: String, version: String)? {
+        switch self {
+        case .long(.maxAge, _): ("CurlTransport.Configuration.connectionLifetime", "7.80")
+        case .string(.pins, _): ("TransferOptions.pins", "7.44")
+        case .string(.ciphers, _): ("TransferOptions.ciphers", "7.9")
+        case .string(.ciphersOfTLS13, _): ("TransferOptions.ciphers", "7.61")
+        case .blob(.authorities, _): ("TransferOptions.trust", "7.77")
+        case .blob(.proxyAuthorities, _): ("Proxy.trust", "7.77")
+        case .blob: ("TransferOptions.identity as bytes", "7.71")
+        default: nil
+        }
+    }
+}
+
+extension NetworkError {
+    /// The error for memory that ran out before the request was sent.
+    static var noMemory: NetworkError {
+        NetworkError(.other, during: .queue, "libcurl did not accept the request: out of memory")
     }
 }

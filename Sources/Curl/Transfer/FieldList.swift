@@ -48,7 +48,7 @@ struct FieldList: ~Copyable {
 final class LineList {
     private let list: FieldList
 
-    init(_ fields: HTTPFields = [:], lines: [String] = []) {
+    init(_ fields: HTTPFields, lines: [String]) {
         list = FieldList(fields, lines: lines)
     }
 

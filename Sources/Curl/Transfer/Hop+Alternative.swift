@@ -6,26 +6,11 @@ import CBeagleNetCurl
 /// libcurl's own implementation (CURLOPT_ALTSVC) belongs to one easy handle and its file and can't be shared: each hop
 /// would have to read and write the file.
 extension Hop {
-    /// The value of CURL_HTTP_VERSION_3ONLY, which libcurl 7.88 introduced.
-    private static let onlyHTTP3 = 31
-
     /// The limit on the time until a connection is open.
     var connectLimit: Duration? {
         let limit = request.options.timeouts.connect
         guard alternative != nil, let connectTimeout = loop.memory?.altSvc?.connectTimeout else { return limit }
         return min(limit ?? connectTimeout, connectTimeout)
-    }
-
-    func configure(_ alternative: AltSvcStore.Service) throws(NetworkError) {
-        switch alternative.version {
-        case .http3: easy.set(.httpVersion, alternative.isAtOrigin ? Int(CURL_HTTP_VERSION_3) : Self.onlyHTTP3)
-        default: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
-        }
-        guard !alternative.isAtOrigin else { return }
-        // For any host and port, because the handle sends only one request.
-        let list = LineList(lines: ["::\(alternative.host):\(alternative.port)"])
-        lists.append(list)
-        try require(easy.set(.overrides, list.first))
     }
 
     /// Whether the connection uses the advertised protocol; if not, it isn't a valid alternative (2.1).
@@ -41,9 +26,10 @@ extension Hop {
     ///
     /// - Parameter code: The code of libcurl; `nil` if it hasn't returned one.
     func shouldFallBackToOrigin(after code: CURLcode?) -> Bool {
-        guard alternative != nil else { return false }
-        guard sendAttempts > 0 else { return true }
-        guard let code, receiver.response == nil, failure == nil, !isStale, request.canBeResent else { return false }
+        if alternative == nil { return false }
+        if case .resend = route { return false }
+        guard attempts.count > 0 else { return true }
+        guard let code, receiver.response == nil, failure == nil, request.canBeResent else { return false }
         // libcurl's only time limit is that of connecting.
         return [.connect, .network, .timeout].contains(error(code).kind)
     }

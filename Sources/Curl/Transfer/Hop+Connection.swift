@@ -8,57 +8,107 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// The connection options of a hop.
+/// The connection of a hop.
 extension Hop {
-    func configureConnection(_ extras: TransferOptions.Extras) throws(NetworkError) {
-        if let path = extras.unixSocket { try require(easy.set(.unixSocket, path)) }
-        switch extras.ipVersion {
-        case .any: break
-        case .v4: easy.set(.ipVersion, Int(CURL_IPRESOLVE_V4))
-        case .v6: easy.set(.ipVersion, Int(CURL_IPRESOLVE_V6))
+    /// The sockets and the connection that libcurl uses.
+    struct Wire {
+        /// The sockets that libcurl has opened for the hop.
+        var sockets: [Int32] = []
+        /// The connection on which the request was last sent; `nil` if it can't be identified.
+        var connection: Connections.Connection?
+        /// The negotiated TLS parameters.
+        var session: TransferMetrics.Details?
+    }
+
+    /// The connection on which the request was last sent; `nil` if it can't be identified.
+    var connection: Connections.Connection? { wire.connection }
+
+    /// Returns the values that the handle's options depend on. Takes an identity and a share in a proxy's tunnels.
+    func makeContext(freshly: Bool) throws(NetworkError) -> HandleOptions.Context {
+        var context = HandleOptions.Context(
+            origin: origin,
+            alternative: alternative,
+            proxies: loop.proxies,
+            connectLimit: connectLimit,
+            receiveLimit: rateLimiter?.bytesPerSecond,
+            uploadLength: sender.source?.length,
+            waitsForMultiplexing: waitsForMultiplexing,
+            isLongLived: loop.isForLongLived,
+            isWebSocket: transfer.webSocket != nil,
+            isFresh: freshly
+        )
+        if request.options.version == .http3 {
+            try CurlTransport.Capabilities.current.require(.http3, for: "TransferOptions.version")
         }
-        if !extras.overrides.isEmpty {
-            let list = LineList(lines: extras.overrides.map(\.line))
-            lists.append(list)
-            try require(easy.set(.overrides, list.first))
+        guard let extras = request.options.extras else { return context }
+        if let interface = extras.local.interface { try check(interface) }
+        if origin.isSecure, let identity = extras.identity {
+            context.certificate = loop.identities.certificate(of: identity)
+            context.isShared = context.certificate != nil
         }
-        if let interface = extras.local.interface {
-            // If there is no such interface, libcurl would resolve the name as a host name. Prefixing it with `if!` or
-            // `host!` prevents that, but libcurl 8.14 then reuses connections that are bound to another interface.
-            guard isAddress(interface) || hasInterface(interface) else {
-                throw CurlFailure.error(
-                    CURLE_INTERFACE_FAILED,
-                    "there is no network interface \(interface)",
-                    during: .connect,
-                    with: request.options
-                )
-            }
-            try require(easy.set(.interface, interface))
+        if let proxy = usedProxy, mayTunnel(through: proxy) {
+            sharesTunnels = loop.tunnelOwners.acquire(proxy)
+            context.isShared = context.isShared && sharesTunnels
         }
-        if let ports = extras.local.ports {
-            easy.set(.localPort, ports.lowerBound)
-            easy.set(.localPortCount, ports.count)
+        return context
+    }
+
+    /// Checks that there is a network interface, whose name libcurl would otherwise resolve as a host name. Prefixing
+    /// it with `if!` or `host!` prevents that, but libcurl 8.14 then reuses connections that are bound to another
+    /// interface.
+    private func check(_ interface: String) throws(NetworkError) {
+        guard isAddress(interface) || hasInterface(interface) else {
+            throw CurlFailure.error(
+                CURLE_INTERFACE_FAILED,
+                "there is no network interface \(interface)",
+                during: .connect,
+                with: request.options
+            )
         }
     }
 
-    /// Sets the connection options of the transport's configuration that differ from libcurl's defaults.
-    func configureConnection(_ configuration: CurlTransport.Configuration) throws(NetworkError) {
-        easy.set(.maxIdleAge, configuration.idleConnectionLifetime.seconds)
-        if let lifetime = configuration.connectionLifetime {
-            let name = "CurlTransport.Configuration.connectionLifetime"
-            try require(easy.set(.maxAge, lifetime.seconds), for: name, since: "7.80")
-        }
-        easy.set(.happyEyeballsDelay, Int(configuration.happyEyeballsDelay.milliseconds))
-        guard let keepAlive = configuration.keepAlive else { return }
-        easy.set(.keepAlive, 1)
-        easy.set(.keepAliveIdle, keepAlive.idle.seconds)
-        easy.set(.keepAliveInterval, keepAlive.interval.seconds)
+    // MARK: the proxy
+
+    /// The request's own proxy, unless the host is an address that is excluded from it.
+    private var usedProxy: Proxy? {
+        guard let route = request.options.extras?.proxy, case .through(let proxy) = route else { return nil }
+        return loop.proxies.isBypassed(by: origin, route) ? nil : proxy
     }
+
+    /// Returns whether libcurl may use a tunnel; it also does for hosts with an override.
+    private func mayTunnel(through proxy: Proxy) -> Bool {
+        let isTunnelled = origin.isSecure || proxy.tunnelsEverything
+        return proxy.scheme.isHTTP && (isTunnelled || request.options.extras?.overrides.isEmpty == false)
+    }
+
+    /// Records the owner of a new connection if it may be a tunnel, until it is closed. An unidentified connection
+    /// counts as never closed.
+    func noteTunnel(_ connection: Connections.Connection?) {
+        guard sharesTunnels, let proxy = usedProxy else { return }
+        loop.tunnelOwners.noteTunnel(of: proxy)
+        connection?.tunnel = proxy
+    }
+
+    /// Removes the hop from the users of the proxy's tunnels.
+    func leaveTunnels() {
+        if sharesTunnels, let proxy = usedProxy { loop.tunnelOwners.release(proxy) }
+    }
+
+    /// Whether the proxy hasn't opened the connection to the server yet.
+    var isBeforeTunnel: Bool {
+        guard let proxy = usedProxy else { return false }
+        return !proxy.scheme.isHTTP || easy.long(CURLINFO_HTTP_CONNECTCODE) / 100 != 2
+    }
+
+    // MARK: HTTP/2
+
+    /// Whether HTTP/2 may be used.
+    var mayMultiplex: Bool { request.options.version.mayMultiplex(isSecure: origin.isSecure) }
 
     /// Whether to wait for a pending connection that may turn out to speak HTTP/2. Waiting gains nothing with an
     /// HTTP/1.1 server, whose connections serve one request at a time.
-    var waitsForMultiplexing: Bool {
-        mayMultiplex && (alternative != nil || !loop.http1OnlyAuthorities.contains(request.head.authority ?? ""))
+    private var waitsForMultiplexing: Bool {
+        mayMultiplex && (alternative != nil || !loop.http1OnlyAuthorities.contains(message.authority))
     }
 
     /// Remembers whether an https server that was offered HTTP/2 accepted it.
@@ -86,21 +136,4 @@ private func hasInterface(_ name: String) -> Bool {
         next = entry.ifa_next
     }
     return false
-}
-
-extension TransferOptions.HostOverride {
-    /// The override as `HOST:PORT:ADDRESS:PORT`, in which an empty part matches any value. Unlike CURLOPT_RESOLVE it
-    /// isn't added to a cache that all transfers share. https://curl.se/libcurl/c/CURLOPT_CONNECT_TO.html
-    fileprivate var line: String {
-        let parts = [
-            host == "*" ? "" : host, port.map(String.init) ?? "", address.contains(":") ? "[\(address)]" : address,
-            addressPort.map(String.init) ?? "",
-        ]
-        return parts.joined(separator: ":")
-    }
-}
-
-extension Duration {
-    /// The duration in seconds, rounded up.
-    fileprivate var seconds: Int { Int((milliseconds + 999) / 1_000) }
 }

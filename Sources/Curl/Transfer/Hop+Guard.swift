@@ -11,12 +11,6 @@ import CBeagleNetCurl
 
 /// The checks of the request's address guard.
 extension Hop {
-    /// Disables the proxy of the environment, which would connect to addresses that the guard never sees. A proxy set
-    /// by an option is rejected earlier.
-    func configureGuard(_ extras: TransferOptions.Extras) throws(NetworkError) {
-        if extras.addressGuard != nil { try require(easy.set(.proxyExceptions, "*")) }
-    }
-
     /// Returns the reason to refuse a socket for this address, or `nil` if there is no guard or it allows the address.
     func addressGuardError(of address: UnsafeMutablePointer<curl_sockaddr>) -> NetworkError? {
         guard let extras = request.options.extras, let addressGuard = extras.addressGuard else { return nil }

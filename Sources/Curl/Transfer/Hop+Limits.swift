@@ -3,10 +3,24 @@ import CBeagleNetCurl
 
 /// The timeouts, rate limits and `Expect: 100-continue` handling of a hop.
 extension Hop {
-    /// The phases of connecting that are in progress, with their start times.
-    struct Connecting {
+    /// The times from which the hop's time limits count.
+    struct Timing {
+        /// The time at which bytes were last sent or received.
+        var lastActivity: UInt64
+        /// The time at which libcurl began to resolve the host; `nil` if it isn't doing so.
         var resolveStart: UInt64?
+        /// The time at which the TLS handshake began; `nil` if it isn't in progress.
         var handshakeStart: UInt64?
+        /// The time at which the rest of a discarded body, and its connection, are given up; `nil` if the body is not
+        /// discarded.
+        var discardDeadline: UInt64?
+        /// The state of the minimum-speed check; `nil` if there is no minimum.
+        var speed: SpeedWindow?
+
+        /// Notes that a connection is ready.
+        mutating func didConnect(at now: UInt64) {
+            (lastActivity, resolveStart, handshakeStart) = (now, nil, nil)
+        }
     }
 
     /// The bytes transferred since the start of the current window, for `TransferOptions.MinimumSpeed`.
@@ -36,34 +50,11 @@ extension Hop {
         }
     }
 
-    // MARK: libcurl options
-
-    func configureLimits() throws(NetworkError) {
-        let timeouts = request.options.timeouts
-        // Without a value, libcurl uses its own default.
-        easy.set(.connectTimeout, Int(min(connectLimit?.milliseconds ?? .max, Int64(Int32.max))))
-        if timeouts.resolve != nil { watchResolving() }
-        if timeouts.tls != nil, origin.isSecure { try watchHandshake() }
-        let extras = request.options.extras
-        let isLimited = extras.map { $0.bandwidth != TransferOptions.Bandwidth() } ?? false
-        if isLimited || request.options.priority == .prefetch { limitBandwidth() }
-        guard let extras else { return }
-        speed = extras.minimumSpeed.map { SpeedWindow(minimum: $0) }
-        if canRetryWithoutExpect { easy.set(.expectTimeout, Int(extras.expect.timeout.milliseconds)) }
-    }
-
-    private func limitBandwidth() {
-        if let send = request.options.bandwidth.send { easy.set(.sendRate, Int64(send)) }
-        guard let receive = receiveLimit else { return }
-        rateLimiter = ReceiveRateLimiter(bytesPerSecond: receive)
-        // At most one second's worth at a time, as far as libcurl's minimum buffer size allows.
-        easy.set(.bufferSize, max(1 << 10, min(16 << 10, receive)))
-    }
-
     /// The limit on the receive rate, in bytes per second; `nil` for no limit.
-    private var receiveLimit: Int? {
-        let prefetch = transfer.request.options.priority == .prefetch ? loop.prefetchBytesPerSecond : nil
-        return [request.options.bandwidth.receive, prefetch].compactMap(\.self).min()
+    var receiveLimit: Int? {
+        let own = request.options.extras?.bandwidth.receive
+        guard transfer.request.options.priority == .prefetch else { return own }
+        return [own, loop.configuration.prefetchBytesPerSecond].compactMap(\.self).min()
     }
 
     /// Whether the body has arrived faster than allowed.
@@ -80,45 +71,11 @@ extension Hop {
         return resume()
     }
 
-    private func watchResolving() {
-        easy.set(.resolveContext, Unmanaged.passUnretained(self).toOpaque())
-        beagle_easy_set_resolve_callback(easy.pointer) { _, _, context in
-            let hop = Hop.from(context)
-            hop.connecting.resolveStart = hop.loop.now
-            hop.loop.watchDeadline(of: hop.transfer)
-            return 0
-        }
-    }
-
-    /// Notes the start of the handshake: libcurl creates its TLS context once the connection is open.
-    private func watchHandshake() throws(NetworkError) {
-        easy.set(.handshakeContext, Unmanaged.passUnretained(self).toOpaque())
-        let code = beagle_easy_set_handshake_callback(easy.pointer) { _, _, context in
-            let hop = Hop.from(context)
-            hop.connecting.handshakeStart = hop.loop.now
-            hop.loop.watchDeadline(of: hop.transfer)
-            return CURLE_OK
-        }
-        guard code == CURLE_OK else {
-            throw .unsent(
-                .unsupported,
-                "Timeouts.tls: \(String(cString: curl_version())) does not report when a handshake begins",
-                "use Timeouts.connect instead, or use a libcurl with OpenSSL"
-            )
-        }
-    }
-
     // MARK: Expect: 100-continue
-
-    /// Returns whether the request is sent with `Expect: 100-continue`.
-    static func sendsExpectContinue(_ request: TransferRequest) -> Bool {
-        guard let body = request.body, let threshold = request.options.extras?.expect.threshold else { return false }
-        return body.length.map { Int64($0) >= threshold } ?? true
-    }
 
     /// Whether the request can be resent without `Expect` if the server refuses it.
     var canRetryWithoutExpect: Bool {
-        Self.sendsExpectContinue(request) && (!sender.hasBegun || request.body?.isReplayable == true)
+        request.sendsExpectContinue && (!sender.hasBegun || request.body?.isReplayable == true)
     }
 
     // MARK: deadlines
@@ -136,9 +93,9 @@ extension Hop {
         if isRateLimited, let rateLimitEnd { return rateLimitEnd }
         let timeouts = request.options.timeouts
         guard !isReceivePaused, !sender.isPaused else { return nil }
-        guard sendAttempts > 0 else { return connectingLimit?.end }
+        guard attempts.count > 0 else { return connectingLimit?.end }
         let limit = receiver.response == nil ? timeouts.firstByte : timeouts.idle
-        let silence = limit.map { lastActivity.advanced(by: $0) }
+        let silence = limit.map { timing.lastActivity.advanced(by: $0) }
         guard let slowness = speedEnd else { return silence }
         return min(silence ?? .max, slowness)
     }
@@ -147,7 +104,7 @@ extension Hop {
     func earliestDeadline(at now: UInt64) -> UInt64? {
         let timeouts = request.options.timeouts
         guard let firstByte = timeouts.firstByte, let idle = timeouts.idle else {
-            return (timeouts.firstByte ?? timeouts.idle ?? speed?.minimum.window).map { now.advanced(by: $0) }
+            return (timeouts.firstByte ?? timeouts.idle ?? timing.speed?.minimum.window).map { now.advanced(by: $0) }
         }
         return now.advanced(by: min(firstByte, idle))
     }
@@ -156,10 +113,10 @@ extension Hop {
     func timeout(at now: UInt64) -> NetworkError {
         let timeouts = request.options.timeouts
         let phase = phase
-        if sendAttempts == 0, let limit = connectingLimit {
+        if attempts.count == 0, let limit = connectingLimit {
             return .timeout(during: phase, limit.what, limit.name)
         }
-        if let speed, let end = speedEnd, end <= now {
+        if let speed = timing.speed, let end = speedEnd, end <= now {
             let minimum = speed.minimum
             let what = "the transfer was slower than \(minimum.bytesPerSecond) bytes per second for \(minimum.window)"
             return .timeout(
@@ -181,21 +138,21 @@ extension Hop {
 
     private var connectingLimit: Limit? {
         let timeouts = request.options.timeouts
-        if resolving != nil, let limit = [timeouts.resolve, connectLimit].compactMap(\.self).min() {
+        if resolution != nil, let limit = [timeouts.resolve, connectLimit].compactMap(\.self).min() {
             return Limit(
-                end: lastActivity.advanced(by: limit),
+                end: timing.lastActivity.advanced(by: limit),
                 what: "the app's resolver did not return within \(limit)",
                 name: limit == timeouts.resolve ? "Timeouts.resolve" : "Timeouts.connect"
             )
         }
-        if let since = connecting.resolveStart, let limit = timeouts.resolve {
+        if let since = timing.resolveStart, let limit = timeouts.resolve {
             return Limit(
                 end: since.advanced(by: limit),
                 what: "the host name was not resolved within \(limit)",
                 name: "Timeouts.resolve"
             )
         }
-        if let since = connecting.handshakeStart, let limit = timeouts.tls {
+        if let since = timing.handshakeStart, let limit = timeouts.tls {
             return Limit(
                 end: since.advanced(by: limit),
                 what: "the TLS handshake took longer than \(limit)",
@@ -207,25 +164,25 @@ extension Hop {
 
     // MARK: minimum speed
 
-    private var isBodyMoving: Bool { receiver.response != nil || (sendAttempts > 0 && !sender.isFinished) }
+    private var isBodyMoving: Bool { receiver.response != nil || (attempts.count > 0 && !sender.isFinished) }
 
     private var speedEnd: UInt64? {
-        guard let speed, isBodyMoving else { return nil }
+        guard let speed = timing.speed, isBodyMoving else { return nil }
         return speed.since.advanced(by: speed.minimum.window)
     }
 
     /// Starts a new window for the minimum speed.
     func restartSpeedWindow() {
-        guard var speed else { return }
+        guard var speed = timing.speed else { return }
         speed.since = loop.now
         speed.bytes = sender.bytesSent + receiver.bytesReceived
-        self.speed = speed
+        timing.speed = speed
         loop.watchDeadline(of: transfer)
     }
 
     /// Starts a new window if the last one has passed and enough bytes were transferred in it.
     func checkSpeed(at now: UInt64) {
-        guard let speed, let end = speedEnd, end <= now else { return }
+        guard let speed = timing.speed, let end = speedEnd, end <= now else { return }
         let moved = sender.bytesSent + receiver.bytesReceived - speed.bytes
         let seconds = Double(now - speed.since) / 1e9
         if Double(moved) >= Double(speed.minimum.bytesPerSecond) * seconds { restartSpeedWindow() }

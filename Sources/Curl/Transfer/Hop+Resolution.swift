@@ -3,6 +3,12 @@ import CBeagleNetCurl
 
 /// The use of the app's resolver.
 extension Hop {
+    /// A call of the app's resolver, which is cancelled with the hop.
+    struct Resolution {
+        let origin: Origin
+        let task: Task<Void, Never>
+    }
+
     /// Returns the origin to pass to the app's resolver, or `nil` if the URL contains an address or an option overrides
     /// the destination.
     ///
@@ -48,12 +54,29 @@ extension Hop {
             )
         }
         let list = addresses.map { $0.isIPv6 ? "[\($0)]" : "\($0)" }.joined(separator: ",")
-        let lines = LineList(lines: ["+\(origin.host):\(origin.port):\(list)"])
-        lists.append(lines)
-        try require(easy.set(.resolve, lines.first))
+        try easy.apply([.list(.resolve, [:], lines: ["+\(origin.host):\(origin.port):\(list)"])])
         if let connect = connectLimit {
-            let end = lastActivity.advanced(by: connect)
+            let end = timing.lastActivity.advanced(by: connect)
             easy.set(.connectTimeout, end > loop.now ? Int((end - loop.now) / 1_000_000) + 1 : 1)
+        }
+    }
+}
+
+extension Origin {
+    /// Returns the addresses of the host according to the app's resolver.
+    func addresses(by resolver: CurlTransport.Configuration.Resolver) async -> Result<[IPAddress], NetworkError> {
+        do {
+            return .success(try await resolver(host, port))
+        } catch {
+            return .failure(
+                NetworkError(
+                    .dns,
+                    during: .resolve,
+                    "the app's resolver failed for \(host): it threw \(type(of: error))",
+                    advice: "see the underlying error",
+                    underlying: error
+                )
+            )
         }
     }
 }

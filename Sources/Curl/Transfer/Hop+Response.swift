@@ -21,7 +21,7 @@ extension Hop {
             case nil: throw CurlFailure.malformedProxyHead(request.options)
             }
             // Otherwise libcurl would resend the request itself, or wait for a body that is discarded.
-            return isExpectationRefused || receiver.stopsReadingBody ? 0 : line.count
+            return receiver.stopsReadingBody ? 0 : line.count
         } catch {
             failure = error
             return 0
@@ -32,7 +32,7 @@ extension Hop {
         let message = message
         let timeouts = message.request.options.timeouts
         sender.didReceiveHead()
-        lastActivity = loop.now
+        timing.lastActivity = loop.now
         restartSpeedWindow()
         // The loop has already scheduled the first-byte timeout, so only a shorter idle timeout needs scheduling.
         if let idle = timeouts.idle, timeouts.firstByte.map({ idle < $0 }) ?? true { loop.watchDeadline(of: transfer) }
@@ -46,10 +46,11 @@ extension Hop {
                 if let slot = transfer.slot { loop.recordProtocol(slot, isMultiplexed: isMultiplexed) }
             }
         }
-        if response.status.code == 417, Self.sendsExpectContinue(message.request) {
+        if response.status.code == 417, message.request.sendsExpectContinue {
             if canRetryWithoutExpect {
-                isExpectationRefused = true
-                return
+                route = .withoutExpect
+                receiver.discardBody(isMultiplexed: isMultiplexed)
+                return receiver.stopReading()
             }
             // libcurl would resend the request with only the rest of its body. Over HTTP/2 it doesn't wait for consent.
             guard sender.isFinished || connection?.isMultiplexed == true else {
@@ -59,7 +60,7 @@ extension Hop {
         if let memory = loop.memory { memory.take(response, to: message.request) }
         if alternative != nil { noteFallback() }
         // A server that times out an idle connection may answer 408 to a request that it hasn't seen.
-        if response.status == .requestTimeout, sendAttempts == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
+        if response.status == .requestTimeout, attempts.count == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
             request.canBeResent, transfer.mayResend
         {
             route = .resend
@@ -91,7 +92,7 @@ extension Hop {
     private func discardBody() {
         receiver.discardBody(isMultiplexed: isMultiplexed)
         guard !receiver.stopsReadingBody, receiver.announcedLength != 0 || !sender.isFinished else { return }
-        discardDeadline = loop.now.advanced(by: Self.discardTime)
+        timing.discardDeadline = loop.now.advanced(by: Self.discardTime)
         loop.watchDeadline(of: transfer)
     }
 
@@ -115,9 +116,9 @@ extension Hop {
     ///
     /// - Returns: The number of bytes taken, as libcurl expects.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        if isDropped { return 0 }
+        if receiver.stopsReadingBody { return 0 }
         if receiver.isReaderBehind || isRateLimited { return pause() }
-        lastActivity = loop.now
+        timing.lastActivity = loop.now
         rateLimiter?.take(bytes.count, at: loop.now)
         if request.onProgress != nil { loop.noteProgress(transfer) }
         do throws(NetworkError) {

@@ -34,7 +34,7 @@ struct ResponseReceiver: ~Copyable {
     private var decoder: ContentDecoder?
     /// The number of bytes that the decoder has used of those that libcurl retains during a pause.
     private var usedBytes = 0
-    /// Whether the rest of a discarded body is not worth reading.
+    /// Whether the rest of the body is not worth reading.
     private(set) var stopsReadingBody = false
     /// The number of bytes of the encoded body so far.
     private(set) var bytesReceived: Int64 = 0
@@ -120,6 +120,11 @@ struct ResponseReceiver: ~Copyable {
         sink = .discard
         stopsReadingBody =
             announcedLength.map { $0 > Self.discardLimit } ?? endsWithConnection(isMultiplexed: isMultiplexed)
+    }
+
+    /// Makes the rest of the body not worth reading.
+    mutating func stopReading() {
+        stopsReadingBody = true
     }
 
     /// Chooses the decoder of the body.

@@ -41,7 +41,9 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
 
     let loop: EventLoop
     /// The time of the caller's request.
-    let started: UInt64
+    var started: UInt64 { queueTime.started }
+    /// The time that the transfer spends waiting.
+    @exclusivity(unchecked) var queueTime: QueueTime
     private let state = Atomic<UInt8>(0)
 
     @exclusivity(unchecked) private(set) var message: Message
@@ -51,10 +53,6 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var hop: Hop?
     /// The place at its origin; `nil` before the transfer starts, and after it has given up its place.
     @exclusivity(unchecked) var slot: TransferScheduler<Transfer>.Slot?
-    /// The time at which it began to wait for its turn; `nil` while it isn't waiting.
-    private var waitingSince: UInt64?
-    /// The time spent waiting after the first hop, in nanoseconds.
-    private var waited: UInt64 = 0
     private(set) var redirects = 0
     /// The challenge of the server's 401 response.
     private(set) var digest: DigestSession?
@@ -65,15 +63,9 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     private var staysAtOrigin = false
     /// Whether the server may have processed a request of this transfer.
     private var hasReachedServer = false
-    @exclusivity(unchecked) private var pipe: BodyPipe?
-    /// The metrics and trailers that a streamed response reads after its body has ended. Not part of the pipe, which
-    /// the response would retain.
-    private var end: Lock<TransferResponse.End?>?
-    /// The time at which the first request was prepared; 0 before.
-    private var begun: UInt64 = 0
+    /// The body that the response streams; `nil` for other responses, and after its end.
+    @exclusivity(unchecked) private var streamed: StreamedBody?
     @exclusivity(unchecked) private var completion: Completion?
-    /// The task that calls the app's resolver; cancelled with the transfer.
-    var resolving: Task<Void, Never>?
     @exclusivity(unchecked) private var outcome: Outcome?
     private let entry: ResourceTracker.Entry
     /// The index among the loop's active transfers; `nil` before the transfer is active.
@@ -88,7 +80,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         self.loop = loop
         self.webSocket = webSocket
         entry = ResourceTracker.Entry(.transfer, in: loop.resourceTracker)
-        started = EventLoop.clock()
+        queueTime = QueueTime(started: EventLoop.clock())
     }
 
     /// Passes the transfer to its loop. Call it once.
@@ -144,7 +136,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     /// Creates the next hop.
     func prepare(freshly: Bool = false) throws(NetworkError) -> Hop {
         if let memory = loop.memory, memory.upgrades(request.head) { message = message.changed { $0.head.upgrade() } }
-        if begun == 0 { begun = loop.now }
+        queueTime.begin(at: loop.now)
         let message = message
         let origin = try loop.parsedOrigins.origin(of: message)
         let extras = message.request.options.extras
@@ -160,19 +152,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     /// Waits because there is no room for its next request.
     func wait(since now: UInt64) {
         hop = nil
-        waitingSince = now
-    }
-
-    func stopWaiting(at now: UInt64) {
-        guard let since = waitingSince else { return }
-        waitingSince = nil
-        if begun > 0 { waited += now - since }
-    }
-
-    /// Returns the time from the call until the first hop, plus later waits for a turn.
-    private func queued(at now: UInt64) -> Duration {
-        let begun = begun > 0 ? begun : now
-        return .nanoseconds(Int64(waited + (begun - min(started, begun))))
+        queueTime.wait(since: now)
     }
 
     /// Raises the priority.
@@ -199,15 +179,14 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     }
 
     func deliverHead(_ response: RawHead, from hop: Hop, body pipe: BodyPipe) {
-        self.pipe = pipe
         let reader = BodyPipeReader(pipe)
         let length = response.isEncoded ? nil : hop.receiver.announcedLength
         let body = HTTPBody(
             .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )
-        let end = Lock<TransferResponse.End?>(nil)
-        self.end = end
-        complete(.success(makeResponse(response, body: body, from: hop) { end.withLock { $0 } }))
+        let streamed = StreamedBody(pipe)
+        self.streamed = streamed
+        complete(.success(makeResponse(response, body: body, from: hop, end: streamed.response)))
     }
 
     /// Completes the opening of a WebSocket, to which the server has agreed.
@@ -256,24 +235,27 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         let isLost = shouldResend(hop, code)
         if code != CURLE_OK, !isLost, fallBackToOrigin(at: loop.now, after: code) { return .sameOrigin(freshly: false) }
         do throws(NetworkError) {
-            if hop.isStale || hop.lostTwice || isLost { return resend(after: hop) }
-            if hop.isExpectationRefused { return resendWithoutExpect() }
-            if !hop.receiver.isDiscarding {
+            switch isLost ? .resend : hop.route {
+            case .final:
                 if let failure = hop.failure { throw failure }
                 guard code == CURLE_OK || hop.hasEarlyResponse(code) else { throw hop.error(code) }
-            }
-            let body = try hop.finish()
-            switch hop.route {
-            case .final: finish(hop, body, try hop.receiver.trailers())
+                finish(hop, try hop.finish(), try hop.receiver.trailers())
             case .redirect(let next): return follow(next, after: hop)
             case .challenged(let digest):
                 remember(hop, before: request)
                 self.digest = digest
                 return .sameOrigin(freshly: false)
-            case .resend: return resend(after: hop)
             case .misdirected:
                 remember(hop, before: request)
                 staysAtOrigin = true
+                return .sameOrigin(freshly: false)
+            case .resend:
+                resends += max(1, hop.attempts.count - 1)
+                return .sameOrigin(freshly: true)
+            case .withoutExpect:
+                // RFC 9110, 10.1.1
+                resends += 1
+                message = message.changed { $0.options.expect = .never }
                 return .sameOrigin(freshly: false)
             }
         } catch {
@@ -284,8 +266,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
 
     /// Records the effects of a finished hop.
     private func note(_ hop: Hop) {
-        // The last attempt sent nothing if its connection was dead.
-        if hop.sendAttempts > (hop.isStale ? 1 : 0) { hasReachedServer = true }
+        if hop.attempts.count > 0 { hasReachedServer = true }
         reportProgress()
     }
 
@@ -297,8 +278,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         guard let hop, hop.shouldFallBackToOrigin(after: code) else { return false }
         if let total = request.options.timeouts.total, started.advanced(by: total) <= now { return false }
         markAlternativeBroken(of: hop)
-        resolving?.cancel()
-        resends += hop.sendAttempts
+        resends += hop.attempts.count
         staysAtOrigin = true
         return true
     }
@@ -313,7 +293,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     /// over HTTP/3. libcurl doesn't report the reason for which a stream ended, so only requests that may be sent twice
     /// are resent.
     private func shouldResend(_ hop: Hop, _ code: CURLcode) -> Bool {
-        guard code != CURLE_OK, hop.receiver.response == nil, hop.failure == nil, hop.sendAttempts == 1, mayResend
+        guard code != CURLE_OK, hop.receiver.response == nil, hop.failure == nil, hop.attempts.count == 1, mayResend
         else {
             return false
         }
@@ -325,18 +305,6 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
             default: false
             }
         return isLost && request.canBeResent
-    }
-
-    private func resend(after hop: Hop) -> Next {
-        resends += max(1, hop.sendAttempts - 1)
-        return .sameOrigin(freshly: true)
-    }
-
-    /// Resends a request without `Expect`, which the server refused (RFC 9110, 10.1.1).
-    private func resendWithoutExpect() -> Next {
-        resends += 1
-        message = message.changed { $0.options.expect = .never }
-        return .sameOrigin(freshly: false)
     }
 
     private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
@@ -367,11 +335,8 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     }
 
     private func finish(_ hop: Hop, _ body: Data, _ trailers: HTTPFields) {
-        if let pipe {
-            let end = TransferResponse.End(metrics: metrics(of: hop), trailers: trailers)
-            self.end?.withLock { $0 = end }
-            pipe.end(.success(()))
-            self.pipe = nil
+        if let streamed = streamed.take() {
+            streamed.end(.success(()), TransferResponse.End(metrics: metrics(of: hop), trailers: trailers))
         } else if let response = hop.receiver.response {
             complete(.success(makeResponse(response, body: HTTPBody(body), from: hop, trailers: trailers)))
         }
@@ -394,19 +359,14 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
             note(hop)
             let partial = hop.receiver.abandon()
             if !partial.isEmpty { error.data = partial }
-        } else if waitingSince != nil {
-            stopWaiting(at: loop.now)
+        } else if queueTime.isWaiting {
+            queueTime.stopWaiting(at: loop.now)
             var metrics = TransferMetrics()
-            metrics.queued = queued(at: loop.now)
+            metrics.queued = queueTime.queued(at: loop.now)
             error.metrics = metrics
         }
         error.mayHaveReachedServer = hasReachedServer
-        if let pipe {
-            let end = error.metrics.map { TransferResponse.End(metrics: $0) }
-            self.end?.withLock { $0 = end }
-            pipe.end(.failure(error))
-            self.pipe = nil
-        }
+        streamed.take()?.end(.failure(error), error.metrics.map { TransferResponse.End(metrics: $0) })
         webSocket?.pipe.end(.failure(error))
         complete(.failure(error))
         release()
@@ -435,7 +395,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
             loop.notePossibleDelay()
         case .task(let task):
             keep(outcome)
-            loop.resumeSoon(task)
+            loop.tasks.add(task)
         case nil: break
         }
     }
@@ -447,8 +407,6 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
 
     /// Releases everything that a token should not keep alive.
     private func release() {
-        resolving?.cancel()
-        resolving = nil
         hop = nil
         guard request.body != nil || request.observers != nil else { return }
         message = message.changed { request in
@@ -477,50 +435,12 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
 
     private func metrics(of hop: Hop) -> TransferMetrics {
         var metrics = TransferMetrics()
-        let easy = hop.easy.pointer
-        func mark(_ info: CURLINFO) -> Duration {
-            var microseconds: curl_off_t = 0
-            beagle_easy_get_offset(easy, info, &microseconds)
-            return .microseconds(Int64(microseconds))
-        }
-        metrics.queued = queued(at: loop.now)
-        metrics.isConnectionReused = hop.sendAttempts > 0 && hop.easy.long(CURLINFO_NUM_CONNECTS) == 0
-        if !metrics.isConnectionReused {
-            metrics.nameLookup = mark(CURLINFO_NAMELOOKUP_TIME_T)
-            metrics.connect = mark(CURLINFO_CONNECT_TIME_T)
-            metrics.tlsHandshake = mark(CURLINFO_APPCONNECT_TIME_T)
-        }
-        hop.sender.setMarks(
-            of: &metrics,
-            start: mark(CURLINFO_PRETRANSFER_TIME_T),
-            firstByte: mark(CURLINFO_STARTTRANSFER_TIME_T),
-            wasSent: hop.sendAttempts > 0
-        )
-        // Inside a callback, libcurl's total time is out of date.
-        metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.requestEnd, metrics.firstByte)
-        metrics.headBytesSent = hop.headBytesSent
-        metrics.bytesSent = hop.sender.bytesSent
-        metrics.headBytesReceived = Int64(hop.receiver.headBytes)
-        metrics.bytesReceived = hop.receiver.bytesReceived
-        metrics.decodedBytes = hop.receiver.decodedBytes
-        metrics.protocolName = protocolName(hop.easy.long(CURLINFO_HTTP_VERSION))
-        metrics.remoteAddress = hop.connection?.remoteAddress ?? hop.easy.remoteAddress
-        metrics.localPort = hop.easy.long(CURLINFO_LOCAL_PORT)
+        hop.setMetrics(&metrics)
+        metrics.queued = queueTime.queued(at: loop.now)
         metrics.redirects = redirects
         metrics.hops = hops
-        metrics.details = hop.details
-        metrics.resends = resends + max(0, hop.sendAttempts - 1)
+        metrics.resends += resends
         return metrics
-    }
-
-    private func protocolName(_ version: Int) -> String {
-        switch version {
-        case Int(CURL_HTTP_VERSION_1_0): "HTTP/1.0"
-        case Int(CURL_HTTP_VERSION_1_1): "HTTP/1.1"
-        case Int(CURL_HTTP_VERSION_2_0): "HTTP/2"
-        case Int(CURL_HTTP_VERSION_3): "HTTP/3"
-        default: ""
-        }
     }
 }
 

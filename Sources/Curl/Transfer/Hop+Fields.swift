@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// The authentication of a hop.
+/// The header fields and the authentication of a hop.
 extension Hop {
     /// Returns the header fields of a request as sent: the app's own, plus cookies, `Alt-Used` and authentication.
     static func fields(
@@ -26,6 +26,44 @@ extension Hop {
         return fields
     }
 
+    /// Returns whether we set `Accept-Encoding` and decode the response.
+    static func decodes(_ message: Message) -> Bool {
+        // A byte range refers to the encoded bytes (RFC 9110, 14.2).
+        message.names.isDisjoint(with: [.acceptEncoding, .range]) && message.method != .head
+            && message.request.options.extras?.codings != []
+    }
+
+    /// Returns the lines to add after the request's own fields: see `FieldList`.
+    static func addedLines(to message: Message, decodes: Bool) -> [String] {
+        let extras = message.request.options.extras
+        let method = message.method
+        // A fast path without allocations for the most common case.
+        if method == .get, decodes, message.request.body == nil, extras?.codings == nil {
+            return message.names.contains(.accept) ? linesBesideAccept : usualLines
+        }
+        // Few lines, because libcurl searches all of them for each field that it may add.
+        var lines: [String] = []
+        if decodes { lines.append(acceptEncoding(extras?.codings)) }
+        if !message.names.contains(.accept) { lines.append("Accept:") }
+        if message.request.body == nil {
+            // A method that expects a body must declare an empty one (RFC 9110, 8.6).
+            if method == .post || method == .put || method == .patch { lines.append("Content-Length: 0") }
+        } else {
+            lines.append(message.request.sendsExpectContinue ? "Expect: 100-continue" : "Expect:")
+            if !message.names.contains(.contentType) { lines.append("Content-Type:") }
+        }
+        return lines
+    }
+
+    private static func acceptEncoding(_ codings: [TransferOptions.ContentCoding]?) -> String {
+        guard let codings else { return acceptEncoding }
+        return "Accept-Encoding: \(codings.map(\.rawValue).joined(separator: ", "))"
+    }
+
+    private static let acceptEncoding = "Accept-Encoding: \(ContentDecoder.accepted)"
+    private static let linesBesideAccept = [acceptEncoding]
+    private static let usualLines = [acceptEncoding, "Accept:"]
+
     /// Returns the session that answers a 401, or `nil` if trying again is pointless.
     func digest(after response: RawHead) -> DigestSession? {
         guard response.status == .unauthorized, let extras = request.options.extras,
@@ -39,6 +77,14 @@ extension Hop {
             return nil
         }
         return DigestSession(challenge, round: last.round + 1)
+    }
+}
+
+extension TransferRequest {
+    /// Whether the request is sent with `Expect: 100-continue`.
+    var sendsExpectContinue: Bool {
+        guard let body, let threshold = options.extras?.expect.threshold else { return false }
+        return body.length.map { Int64($0) >= threshold } ?? true
     }
 }
 
