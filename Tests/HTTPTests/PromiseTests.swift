@@ -1,4 +1,4 @@
-import BeagleNetHTTP
+@testable import BeagleNetHTTP
 import Dispatch
 import Testing
 
@@ -23,17 +23,27 @@ struct PromiseTests {
         #expect(await Promise(2).value == 2)
     }
 
+    @Test func taskReceivesAValueThatIsSetAsItBeginsToWait() async {
+        promise.complete(1)
+        await withUnsafeContinuation { promise.add(Promise.Waiter(id: nil, $0)) }
+        #expect(promise.waiterCount == 0)
+    }
+
     @Test func allWaitingTasksReceiveTheValueInOrder() async {
         let executor = SerialExecutor()
         let order = Lock<[Int]>([])
         await withTaskGroup(of: Int?.self) { group in
+            let first = Task { await promise.valueUnlessCancelled() }
+            await waitForWaiters(1)
             for number in 0..<5 {
                 group.addTask(executorPreference: executor) {
                     let value = number % 2 == 0 ? await promise.value : await promise.valueUnlessCancelled()
                     order.withLock { $0.append(number) }
                     return value
                 }
-                await waitForWaiters(number + 1)
+                await waitForWaiters(number < 2 ? number + 2 : number + 1)
+                // Later tasks must not take its place.
+                if number == 1 { first.cancel() }
             }
             promise.complete(7)
             #expect(await group.reduce(into: []) { $0.append($1) } == Array(repeating: 7, count: 5))
@@ -51,9 +61,6 @@ struct PromiseTests {
         tasks[cancelled].cancel()
         #expect(promise.waiterCount == 2)
         #expect(await tasks[cancelled].value == nil)
-        // The place of the first waiter must not be filled by a later one.
-        tasks.append(Task { await promise.valueUnlessCancelled() })
-        await waitForWaiters(3)
         promise.complete(1)
         for (number, task) in tasks.enumerated() where number != cancelled { #expect(await task.value == 1) }
     }

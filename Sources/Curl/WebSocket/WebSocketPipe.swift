@@ -235,15 +235,15 @@ final class WebSocketPipe: WebSocket.Channel {
     /// - Returns: Whether the awaited state was reached; false if the pipe ended first.
     @discardableResult
     private func wait(for side: Side, while isPending: @Sendable (State) -> Bool) async -> Bool {
-        let wait = state.withLock { state in
-            guard isPending(state) else { return Promise(true) }
-            guard state.end == nil else { return Promise(false) }
+        let (isReached, wait): (Bool, Promise<Bool>?) = state.withLock { state in
+            guard isPending(state) else { return (true, nil) }
+            guard state.end == nil else { return (false, nil) }
             let wait = state.waits[side] ?? Promise()
             state.waits[side] = wait
-            return wait
+            return (false, wait)
         }
         return await withTaskCancellationHandler {
-            await wait.value
+            await wait?.value ?? isReached
         } onCancel: {
             abandon()
         }
