@@ -5,33 +5,9 @@ public protocol RequestToken: Sendable {
     /// Its completion is called once with `NetworkError.Kind.cancelled`, unless it has already been called. You can
     /// call this method from any thread, at any time and any number of times.
     func cancel()
-}
 
-/// A handle that calls a closure, for clients and transports that the app provides.
-public struct AnyRequestToken: RequestToken {
-    private let onCancel: @Sendable () -> Void
-
-    /// Creates a handle.
-    ///
-    /// - Parameter cancel: Called by each `cancel()`. By default it does nothing, as for a request that has ended.
-    public init(_ cancel: @escaping @Sendable () -> Void = {}) {
-        onCancel = cancel
-    }
-
-    /// Creates a handle that cancels a task.
-    public init(_ task: Task<Void, Never>) {
-        onCancel = { task.cancel() }
-    }
-
-    /// Calls the closure, or cancels the task.
-    public func cancel() {
-        onCancel()
-    }
-}
-
-/// A handle that can also raise the request's priority, as returned by `NetworkClientDefault` and `CurlTransport`.
-public protocol PrioritizedToken: RequestToken {
-    /// Raises the priority of the request.
+    /// Raises the priority of the request, if the client and the transport support priorities, as
+    /// `NetworkClientDefault` and `CurlTransport` do. The default implementation does nothing.
     ///
     /// A lower priority than the current one has no effect. You can call this method from any thread, at any time.
     ///
@@ -39,4 +15,41 @@ public protocol PrioritizedToken: RequestToken {
     /// its network allows (RFC 9113 dropped the priorities of HTTP/2). It is only released from limits on its previous
     /// priority, and its redirects are queued with the new one.
     func raise(to priority: Priority)
+}
+
+extension RequestToken {
+    /// Does nothing.
+    public func raise(to priority: Priority) {}
+}
+
+/// A handle that calls a closure, for clients and transports that the app provides.
+public struct AnyRequestToken: RequestToken {
+    private let priorityControl: Priority.Control?
+    private let onCancel: @Sendable () -> Void
+
+    /// Creates a handle.
+    ///
+    /// - Parameters:
+    ///   - priorityControl: The control that raises the request's priority; `nil`, the default, if there is no such
+    ///     control.
+    ///   - cancel: Called by each `cancel()`. By default it does nothing, as for a request that has ended.
+    public init(priorityControl: Priority.Control? = nil, _ cancel: @escaping @Sendable () -> Void = {}) {
+        self.priorityControl = priorityControl
+        onCancel = cancel
+    }
+
+    /// Creates a handle that cancels a task.
+    public init(_ task: Task<Void, Never>) {
+        self.init { task.cancel() }
+    }
+
+    /// Calls the closure, or cancels the task.
+    public func cancel() {
+        onCancel()
+    }
+
+    /// Raises the priority through the control.
+    public func raise(to priority: Priority) {
+        priorityControl?.raise(to: priority)
+    }
 }

@@ -29,24 +29,22 @@ public final class ManualClock: Clock, Sendable {
     }
 
     private struct Sleeper {
-        let id: Int
         let deadline: Instant
-        let continuation: CheckedContinuation<Void, any Error>
+        /// Whether the sleep wasn't cancelled.
+        let isDue = Promise<Bool>()
     }
 
     private struct State {
         var now = Instant()
-        var lastID = 0
         var sleepers: [Sleeper] = []
         /// The tasks that wait for a number of sleepers.
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-        var cancelled: Set<Int> = []
+        var watchers: [(count: Int, whenReached: Promise<Void>)] = []
 
-        /// Removes and returns the tasks for which there are now enough sleepers.
-        mutating func readyWatchers() -> [CheckedContinuation<Void, Never>] {
+        /// Removes and returns the promises of tasks for which there are now enough sleepers.
+        mutating func readyWatchers() -> [Promise<Void>] {
             let readyWatchers = watchers.filter { $0.count <= sleepers.count }
             watchers.removeAll { $0.count <= sleepers.count }
-            return readyWatchers.map(\.continuation)
+            return readyWatchers.map(\.whenReached)
         }
     }
 
@@ -63,38 +61,22 @@ public final class ManualClock: Clock, Sendable {
 
     /// Sleeps until the clock is advanced to `deadline`.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { add(Sleeper(id: id, deadline: deadline, continuation: $0)) }
-        } onCancel: {
-            cancel(id)
-        }
-    }
-
-    private func add(_ sleeper: Sleeper) {
-        let (isCancelled, readyWatchers): (Bool, [CheckedContinuation<Void, Never>]?) = state.withLock { state in
-            if state.cancelled.remove(sleeper.id) != nil { return (true, nil) }
-            guard sleeper.deadline > state.now else { return (false, nil) }
+        try Task.checkCancellation()
+        let sleeper = Sleeper(deadline: deadline)
+        let readyWatchers: [Promise<Void>]? = state.withLock { state in
+            guard deadline > state.now else { return nil }
             state.sleepers.append(sleeper)
-            return (false, state.readyWatchers())
+            return state.readyWatchers()
         }
-        if isCancelled { return sleeper.continuation.resume(throwing: CancellationError()) }
-        guard let readyWatchers else { return sleeper.continuation.resume() }
-        for continuation in readyWatchers { continuation.resume() }
-    }
-
-    private func cancel(_ id: Int) {
-        let sleeper: Sleeper? = state.withLock { state in
-            guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
-                state.cancelled.insert(id)
-                return nil
-            }
-            return state.sleepers.remove(at: index)
+        guard let readyWatchers else { return }
+        for watcher in readyWatchers { watcher.complete() }
+        let isDue = await withTaskCancellationHandler {
+            await sleeper.isDue.value
+        } onCancel: {
+            state.withLock { $0.sleepers.removeAll { $0.isDue === sleeper.isDue } }
+            sleeper.isDue.complete(false)
         }
-        sleeper?.continuation.resume(throwing: CancellationError())
+        if !isDue { throw CancellationError() }
     }
 
     /// Advances the clock and resumes the sleepers whose deadline has passed, earliest first.
@@ -106,18 +88,18 @@ public final class ManualClock: Clock, Sendable {
             state.sleepers.removeAll { $0.deadline <= now }
             return due
         }
-        for sleeper in due { sleeper.continuation.resume() }
+        for sleeper in due { sleeper.isDue.complete(true) }
     }
 
     /// Waits until there are at least `count` sleepers.
     public func waitForSleepers(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let readyWatchers = state.withLock { state in
-                state.watchers.append((count, continuation))
-                return state.readyWatchers()
-            }
-            for continuation in readyWatchers { continuation.resume() }
+        let whenReached: Promise<Void>? = state.withLock { state in
+            if state.sleepers.count >= count { return nil }
+            let whenReached = Promise<Void>()
+            state.watchers.append((count, whenReached))
+            return whenReached
         }
+        await whenReached?.value
     }
 
     /// The time until the next sleeper resumes, or `nil` if there are no sleepers.

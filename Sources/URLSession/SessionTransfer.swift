@@ -9,7 +9,7 @@ import Foundation
 /// One request from start to end, including all redirects. The caller holds it as its request token.
 ///
 /// `@unchecked Sendable` is sound because everything but `session` is accessed only on the session's serial queue.
-final class SessionTransfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
+final class SessionTransfer: RequestToken, PriorityRaising, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
     private let session: TransferSession

@@ -54,7 +54,7 @@ import Testing
         try await occupy()
         let token = client.executeRequest(try request("/low", .prefetch, type)) { _ in }
         client.executeRequest(try request("/normal")) { _ in }
-        try #require(token as? any PrioritizedToken).raise(to: .high)
+        try #require(token).raise(to: .high)
         #expect(try await targets(of: 3) == ["/first", "/low", "/normal"])
     }
 

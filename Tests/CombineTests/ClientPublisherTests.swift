@@ -136,16 +136,10 @@ private final class CountingClient: NetworkClient {
 
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         begin.yield()
-        return CountingToken { [cancels, end] in
+        return AnyRequestToken { [cancels, end] in
             cancels.withLock { $0 += 1 }
             completion(.failure(NetworkError(.cancelled, during: .queue, "cancelled")))
             end.yield()
         }
     }
-}
-
-private struct CountingToken: RequestToken {
-    let onCancel: @Sendable () -> Void
-
-    func cancel() { onCancel() }
 }

@@ -19,11 +19,6 @@ final class ScriptedTransport: HTTPTransport {
         self.answer = answer
     }
 
-    private struct Token: RequestToken {
-        let onCancel: @Sendable () -> Void
-        func cancel() { onCancel() }
-    }
-
     func perform(_ request: TransferRequest, completion: @escaping Completion) -> any RequestToken {
         let once = Lock<Completion?>(completion)
         let finish: Completion = { result in once.withLock { $0.take() }?(result) }
@@ -33,7 +28,7 @@ final class ScriptedTransport: HTTPTransport {
         } else {
             completions.withLock { $0.append(finish) }
         }
-        return Token { finish(.failure(NetworkError(.cancelled, during: .firstByte, "cancelled"))) }
+        return AnyRequestToken { finish(.failure(NetworkError(.cancelled, during: .firstByte, "cancelled"))) }
     }
 
     static func response(_ body: String) -> TransferResponse {

@@ -30,12 +30,12 @@ struct ReplayModeTests {
             messages.withLock { $0.append(request) }
             guard let text = answers[request.head.path ?? ""] else {
                 completion(.failure(NetworkError(.connect, during: .connect, "refused")))
-                return Token()
+                return AnyRequestToken()
             }
             let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])
             let body = request.delivery == .stream ? Self.stream(text) : HTTPBody(text)
             completion(.success(TransferResponse(head: head, body: body, url: request.head.urlText)))
-            return Token()
+            return AnyRequestToken()
         }
 
         private static func stream(_ text: String) -> HTTPBody {
@@ -45,10 +45,6 @@ struct ReplayModeTests {
                     chunks.finish()
                 }
             }
-        }
-
-        private struct Token: RequestToken {
-            func cancel() {}
         }
     }
 

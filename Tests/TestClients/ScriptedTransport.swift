@@ -44,15 +44,9 @@ package final class ScriptedTransport: CookieTransport {
     package func perform(_ request: TransferRequest, completion: @escaping Completion) -> any RequestToken {
         requests.withLock { $0.append(request) }
         script(request, completion)
-        return Token(transport: self)
-    }
-
-    private struct Token: RequestToken {
-        let transport: ScriptedTransport
-
-        func cancel() {
-            transport.cancels.withLock { $0 += 1 }
-            transport.onCancel()
+        return AnyRequestToken {
+            self.cancels.withLock { $0 += 1 }
+            self.onCancel()
         }
     }
 }

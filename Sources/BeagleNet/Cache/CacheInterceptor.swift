@@ -149,24 +149,22 @@ public struct CacheInterceptor: Interceptor {
             }
         }
         let clock = operation.operationEnvironment.clock
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let first = OnceCompletion<NetworkOperation.Result> { continuation.resume(returning: $0) }
-                let timer = Task {
-                    // It ends early if the server has responded.
-                    do { try await clock.sleep(for: limit) } catch { return }
-                    first.complete(.success(next.used(stored, for: operation)))
-                }
-                Task {
-                    let outcome = await work.value
-                    timer.cancel()
-                    first.complete(outcome)
-                }
-            }
+        let first = Promise<NetworkOperation.Outcome>()
+        let timer = Task {
+            // It ends early if the server has responded.
+            do { try await clock.sleep(for: limit) } catch { return }
+            first.complete(.success(next.used(stored, for: operation)))
+        }
+        Task {
+            let outcome = await work.value
+            timer.cancel()
+            first.complete(outcome)
+        }
+        return try await withTaskCancellationHandler {
+            await first.value
         } onCancel: {
             work.cancel()
-        }
-        return try outcome.get()
+        }.get()
     }
 
     private func isUsable(for operation: NetworkOperation) -> Bool {

@@ -355,7 +355,7 @@ public final class NetworkClientDefault: NetworkClient {
             let once = OnceCompletion(isHeld: true, deliver)
             defer { once.open() }
             let share = coalescer.requestResult(operation, pipeline, { _ in }, { once.complete($0) })
-            return SharedToken(control: operation.transfer.priorityControl) {
+            return AnyRequestToken(priorityControl: operation.transfer.priorityControl) {
                 // The completion is called on another thread, because the caller may hold locks that it needs.
                 if share.leave() { Task { once.complete(.failure(.left)) } }
             }
@@ -490,19 +490,4 @@ extension NetworkError {
         "the pipeline did not return a complete response",
         advice: "check that every interceptor returns a complete response"
     )
-}
-
-/// The handle of a caller that shares a run with others.
-private struct SharedToken: PrioritizedToken {
-    let control: Priority.Control?
-    let onCancel: @Sendable () -> Void
-
-    init(control: Priority.Control?, _ onCancel: @escaping @Sendable () -> Void) {
-        self.control = control
-        self.onCancel = onCancel
-    }
-
-    func cancel() { onCancel() }
-
-    func raise(to priority: Priority) { control?.raise(to: priority) }
 }

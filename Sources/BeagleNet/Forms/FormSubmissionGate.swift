@@ -34,7 +34,7 @@ final class FormSubmissionGate: Sendable {
 
     private struct Waiter: Sendable {
         let progress: Progress?
-        let completion: @Sendable (Outcome) -> Void
+        let outcome = Promise<Outcome>()
     }
 
     private struct State: Sendable {
@@ -77,14 +77,17 @@ final class FormSubmissionGate: Sendable {
         _ work: @escaping Work
     ) async throws(NetworkError) -> Form.Reply {
         if Task.isCancelled { throw .cancelledBeforeStart }
-        return try await withCancellableToken { completion in
-            switch self.join(message, changes, Waiter(progress: progress, completion: completion), work) {
-            case .waiting(let id): return AnyRequestToken { self.leave(id, completion) }
-            case .accepted(let reply): completion(.success(reply))
-            case .otherDestination: completion(.failure(.otherDestination))
-            }
-            return nil
-        }.get()
+        let waiter = Waiter(progress: progress)
+        switch join(message, changes, waiter, work) {
+        case .accepted(let reply): return reply
+        case .otherDestination: throw .otherDestination
+        case .waiting(let id):
+            return try await withTaskCancellationHandler {
+                await waiter.outcome.value
+            } onCancel: {
+                leave(id)
+            }.get()
+        }
     }
 
     /// Forgets that the form was accepted.
@@ -130,7 +133,7 @@ final class FormSubmissionGate: Sendable {
         }
     }
 
-    private func leave(_ id: Int, _ completion: @escaping @Sendable (Outcome) -> Void) {
+    private func leave(_ id: Int) {
         // Released outside of the lock, because releasing a waiter may call this again.
         let (left, task, writeFlag) = state.withLock { state in
             let left = state.waiters.removeValue(forKey: id)
@@ -138,11 +141,14 @@ final class FormSubmissionGate: Sendable {
             defer { if isLast { state.task = nil } }
             return (left, isLast ? state.task : nil, state.writeFlag)
         }
-        guard left != nil else { return }
+        guard let left else { return }
         task?.cancel()
         // The outbox checks for cancellation after it has set the mark.
-        guard let task, writeFlag.isSet else { return completion(.failure(.left)) }
-        Task { completion(await task.value) }
+        if let task, writeFlag.isSet {
+            Task { left.outcome.complete(await task.value) }
+        } else {
+            left.outcome.complete(.failure(.left))
+        }
     }
 
     private func report(_ progress: TransferRequest.Progress, of run: Int) {
@@ -166,7 +172,7 @@ final class FormSubmissionGate: Sendable {
             state.task = nil
             return Array(state.waiters.values)
         }
-        for waiter in waiters { waiter.completion(outcome) }
+        for waiter in waiters { waiter.outcome.complete(outcome) }
     }
 }
 

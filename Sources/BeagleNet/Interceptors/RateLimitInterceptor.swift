@@ -15,17 +15,15 @@ public final class RateLimitInterceptor: Interceptor {
     /// The number of operations that may start immediately after an idle time.
     public let burst: Int
     private let buckets = Lock<[Origin: Bucket]>([:])
-    private let lastID = Lock(0)
     private let time = ElapsedTime()
 
     private struct Bucket: Sendable {
         /// The time when the bucket is full again, since the first operation.
         var full: Duration
-        /// The operations that wait for a token, in order.
+        /// The turns of the operations that wait for a token, in order.
         ///
-        /// The first waits for time to pass, the others for the first.
-        var queue: [Int] = []
-        var turns: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// The first operation waits for time to pass, the others for their turn.
+        var queue: [Promise<Void>] = []
     }
 
     /// Creates a limit for each origin.
@@ -52,9 +50,10 @@ public final class RateLimitInterceptor: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let origin = operation.origin
-        if let id = enqueue(of: origin, at: time.now(for: operation)) {
-            defer { dequeue(of: origin, id) }
-            try await waitForTurn(of: id, at: origin)
+        if let turn = enqueue(of: origin, at: time.now(for: operation)) {
+            defer { dequeue(of: origin, turn) }
+            await turn.valueUnlessCancelled()
+            if Task.isCancelled { throw .cancelledWhileWaiting }
             while let wait = wait(at: origin, time.now(for: operation)) { try await operation.sleep(for: wait) }
         }
         return try await next(operation, emit)
@@ -63,21 +62,17 @@ public final class RateLimitInterceptor: Interceptor {
     /// Takes a token if there is one and no operation waits.
     ///
     /// - Parameter waiting: Whether to reserve a place in the line if the bucket is empty.
-    /// - Returns: The place; `nil` if a token was taken.
-    private func enqueue(of origin: Origin, at now: Duration, waiting: Bool = true) -> Int? {
+    /// - Returns: The operation's turn; `nil` if a token was taken.
+    private func enqueue(of origin: Origin, at now: Duration, waiting: Bool = true) -> Promise<Void>? {
         buckets.withLock { buckets in
             // An origin with a full bucket needn't be remembered.
             if buckets.count > 256 { buckets = buckets.filter { $0.value.full > now || !$0.value.queue.isEmpty } }
             var bucket = buckets[origin] ?? Bucket(full: now)
             defer { buckets[origin] = bucket }
             if bucket.queue.isEmpty, take(from: &bucket, at: now) == nil { return nil }
-            if !waiting { return 0 }
-            let id = lastID.withLock { last in
-                last += 1
-                return last
-            }
-            bucket.queue.append(id)
-            return id
+            let turn = Promise(bucket.queue.isEmpty ? () : nil)
+            if waiting { bucket.queue.append(turn) }
+            return turn
         }
     }
 
@@ -101,29 +96,11 @@ public final class RateLimitInterceptor: Interceptor {
         }
     }
 
-    /// Waits until the operation is the first in the line.
-    nonisolated(nonsending) private func waitForTurn(of id: Int, at origin: Origin) async throws(NetworkError) {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isDue = buckets.withLock { buckets in
-                    if Task.isCancelled || buckets[origin]?.queue.first == id { return true }
-                    buckets[origin]?.turns[id] = continuation
-                    return false
-                }
-                if isDue { continuation.resume() }
-            }
-        } onCancel: {
-            buckets.withLock { $0[origin]?.turns.removeValue(forKey: id) }?.resume()
-        }
-        if Task.isCancelled { throw .cancelledWhileWaiting }
-    }
-
-    private func dequeue(of origin: Origin, _ id: Int) {
+    private func dequeue(of origin: Origin, _ turn: Promise<Void>) {
         let next = buckets.withLock { buckets in
-            buckets[origin]?.queue.removeAll { $0 == id }
-            guard let first = buckets[origin]?.queue.first else { return nil as CheckedContinuation<Void, Never>? }
-            return buckets[origin]?.turns.removeValue(forKey: first)
+            buckets[origin]?.queue.removeAll { $0 === turn }
+            return buckets[origin]?.queue.first
         }
-        next?.resume()
+        next?.complete()
     }
 }

@@ -33,7 +33,7 @@ final class SharedCredential: Sendable {
         fileprivate let number: Int
     }
 
-    private typealias FetchTask = Task<Result<Version, NetworkError>, Never>
+    private typealias Fetch = Promise<Result<Version, NetworkError>>
 
     private struct State: Sendable {
         /// `nil` before the first fetch, after it failed, and after a renewal returned no credential.
@@ -41,7 +41,8 @@ final class SharedCredential: Sendable {
         var lastNumber = 0
         /// The number of the user; a new one each time that the next credential may be another user's.
         var credentialOwner = CredentialOwnerID.next()
-        var fetchTask: FetchTask?
+        /// The result of the fetch in flight.
+        var fetch: Fetch?
         /// Whether the fetch in flight replaces an existing credential.
         var isRenewing = false
     }
@@ -58,7 +59,7 @@ final class SharedCredential: Sendable {
     func reset() {
         state.withLock { state in
             state.version = nil
-            state.fetchTask = nil
+            state.fetch = nil
             state.credentialOwner = CredentialOwnerID.next()
         }
     }
@@ -69,7 +70,7 @@ final class SharedCredential: Sendable {
     var credentialOwner: Int { state.withLock { $0.credentialOwner } }
 
     /// The present version; `nil` before the first fetch and during a fetch.
-    var present: Version? { state.withLock { $0.fetchTask == nil ? $0.version : nil } }
+    var present: Version? { state.withLock { $0.fetch == nil ? $0.version : nil } }
 
     /// Returns the present version, or else the one that `load` fetches for all waiting operations.
     ///
@@ -82,14 +83,14 @@ final class SharedCredential: Sendable {
         _ load: @escaping @Sendable () async throws -> Credential?
     ) async throws(NetworkError) -> Version {
         while true {
-            let (there, fetchTask, isRenewing): (Version?, FetchTask?, Bool) = state.withLock { state in
-                if let fetchTask = state.fetchTask { return (nil, fetchTask, state.isRenewing) }
+            let (there, fetch, isRenewing): (Version?, Fetch?, Bool) = state.withLock { state in
+                if let fetch = state.fetch { return (nil, fetch, state.isRenewing) }
                 if let version = state.version { return (version, nil, false) }
                 return (nil, begin(&state, clock, isRenewal: false, load), false)
             }
             if let there { return there }
-            guard let fetchTask else { throw .cancelledBeforeStart }
-            let version = try await fetchTask.valueUnlessCancelled().get()
+            guard let outcome = await fetch?.valueUnlessCancelled() else { throw .cancelledBeforeStart }
+            let version = try outcome.get()
             if version.credential != nil || !isRenewing { return version }
         }
     }
@@ -104,14 +105,15 @@ final class SharedCredential: Sendable {
         _ clock: any Clock<Duration>,
         _ renew: @escaping @Sendable () async throws -> Credential?
     ) async throws(NetworkError) -> Version? {
-        let (there, fetchTask): (Version?, FetchTask?) = state.withLock { state in
+        let (there, fetch): (Version?, Fetch?) = state.withLock { state in
             if state.credentialOwner != used.credentialOwner { return (nil, nil) }
-            if let fetchTask = state.fetchTask { return (nil, fetchTask) }
+            if let fetch = state.fetch { return (nil, fetch) }
             if let version = state.version, version.number != used.number { return (version, nil) }
             return (nil, begin(&state, clock, isRenewal: true, renew))
         }
-        guard let fetchTask else { return there }
-        return try await fetchTask.valueUnlessCancelled().get()
+        guard let fetch else { return there }
+        guard let outcome = await fetch.valueUnlessCancelled() else { throw .cancelledBeforeStart }
+        return try outcome.get()
     }
 
     /// Fetches in a separate task, so that the operation that started the fetch may leave without affecting the others.
@@ -119,20 +121,21 @@ final class SharedCredential: Sendable {
         _ state: inout State,
         _ clock: any Clock<Duration>,
         isRenewal: Bool,
-        _ fetch: @escaping @Sendable () async throws -> Credential?
-    ) -> FetchTask {
+        _ credential: @escaping @Sendable () async throws -> Credential?
+    ) -> Fetch {
         state.lastNumber += 1
         let (number, credentialOwner) = (state.lastNumber, state.credentialOwner)
-        let fetchTask = FetchTask { [limit] in
-            let outcome = await Self.fetched(limit, clock, fetch).map { credential in
+        let fetch = Fetch()
+        Task { [limit] in
+            let outcome = await Self.fetched(limit, clock, credential).map { credential in
                 Version(credential: credential, credentialOwner: credentialOwner, number: number)
             }
             self.storeResult(outcome, number, credentialOwner, isRenewal)
-            return outcome
+            fetch.complete(outcome)
         }
-        state.fetchTask = fetchTask
+        state.fetch = fetch
         state.isRenewing = isRenewal
-        return fetchTask
+        return fetch
     }
 
     /// Stores the result of a fetch. If a renewal returned no credential, the user must sign in, and the next operation
@@ -145,7 +148,7 @@ final class SharedCredential: Sendable {
     ) {
         state.withLock { state in
             guard state.credentialOwner == credentialOwner, state.lastNumber == number else { return }
-            state.fetchTask = nil
+            state.fetch = nil
             guard case .success(let version) = outcome else { return }
             let isInVain = isRenewal && version.credential == nil
             state.version = isInVain ? nil : version
@@ -158,36 +161,25 @@ final class SharedCredential: Sendable {
         _ clock: any Clock<Duration>,
         _ fetch: @escaping @Sendable () async throws -> Credential?
     ) async -> Result<Credential?, NetworkError> {
-        let answers = AsyncStream.makeStream(of: Result<Credential?, NetworkError>.self)
+        let answer = Promise<Result<Credential?, NetworkError>>()
         let work = Task {
-            let answer = await CredentialFetch().run {
+            let fetched = await CredentialFetch().run {
                 await Result<Credential?, NetworkError>.catching { () throws(NetworkError) in
                     try await NetworkError.catching { try await fetch() }
                 }
             }
-            answers.continuation.yield(answer)
+            answer.complete(fetched)
         }
         let alarm = Task {
             // Throws only if the credential arrived first.
             do { try await clock.sleep(for: limit) } catch { return }
-            answers.continuation.yield(.failure(.credentialTimeout(limit)))
+            answer.complete(.failure(.credentialTimeout(limit)))
         }
         defer {
             work.cancel()
             alarm.cancel()
         }
-        for await answer in answers.stream { return answer }
-        return .failure(.credentialTimeout(limit))
-    }
-}
-
-extension Task where Failure == Never {
-    /// Returns the task's value, unless the waiting task is cancelled first.
-    nonisolated(nonsending) fileprivate func valueUnlessCancelled() async throws(NetworkError) -> Success {
-        try await withCancellableToken { completion in
-            Task<Void, Never> { completion(.success(await value)) }
-            return AnyRequestToken { completion(.failure(.cancelledBeforeStart)) }
-        }.get()
+        return await answer.value
     }
 }
 

@@ -43,8 +43,8 @@ public final class OperationScope: Sendable {
         var queue: [Int] = []
         /// The numbers of operations in the queue that were cancelled and haven't left it yet.
         var cancelled: Set<Int> = []
-        /// The continuations of operations that wait for their turn, by number.
-        var continuations: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// The turns of operations that wait, by number.
+        var turns: [Int: Promise<Void>] = [:]
     }
 
     /// The rule for operations that begin while another one is in flight.
@@ -201,11 +201,11 @@ public final class OperationScope: Sendable {
         let (due, dropped) = state.withLock { state in
             state.queue.removeAll { $0 == id }
             state.cancelled.remove(id)
-            let due = state.queue.prefix(limit ?? .max).compactMap { state.continuations.removeValue(forKey: $0) }
+            let due = state.queue.prefix(limit ?? .max).compactMap { state.turns.removeValue(forKey: $0) }
             return (due, state.owned.removeValue(forKey: id))
         }
         withExtendedLifetime(dropped) {}
-        for continuation in due { continuation.resume() }
+        for turn in due { turn.complete() }
     }
 
     /// Whether operations beyond the limit wait.
@@ -214,23 +214,22 @@ public final class OperationScope: Sendable {
     /// Waits until so many earlier operations have left that the limit permits this one.
     private func waitForTurn(of id: Int) async {
         guard mayWait else { return }
-        await withCheckedContinuation { continuation in
-            let isDue = state.withLock { state in
-                if state.cancelled.contains(id) || state.queue.prefix(limit ?? .max).contains(id) { return true }
-                state.continuations[id] = continuation
-                return false
-            }
-            if isDue { continuation.resume() }
+        let turn: Promise<Void>? = state.withLock { state in
+            if state.cancelled.contains(id) || state.queue.prefix(limit ?? .max).contains(id) { return nil }
+            let turn = Promise<Void>()
+            state.turns[id] = turn
+            return turn
         }
+        await turn?.value
     }
 
     /// Ends the wait of a cancelled operation.
     private func cancelTurn(of id: Int) {
-        let continuation = state.withLock { state in
+        let turn = state.withLock { state in
             if state.queue.contains(id) { state.cancelled.insert(id) }
-            return state.continuations.removeValue(forKey: id)
+            return state.turns.removeValue(forKey: id)
         }
-        continuation?.resume()
+        turn?.complete()
     }
 }
 

@@ -50,7 +50,7 @@ extension Pipeline {
 }
 
 /// A run of an operation for a caller without a task: the handle that cancels it.
-private final class PipelineRun: PrioritizedToken {
+private final class PipelineRun: RequestToken {
     typealias Outcome = Pipeline.Outcome
 
     /// A wrapper for a closure: a bare one in a generic container would be wrapped again each time it is read.
@@ -194,7 +194,6 @@ private final class PipelineRun: PrioritizedToken {
 
     func raise(to priority: Priority) {
         if let priorityControl { return priorityControl.raise(to: priority) }
-        let token = state.withLock { $0.token }
-        (token as? any PrioritizedToken)?.raise(to: priority)
+        state.withLock { $0.token }?.raise(to: priority)
     }
 }

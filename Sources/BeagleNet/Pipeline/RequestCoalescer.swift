@@ -186,6 +186,8 @@ extension RequestCoalescer {
     }
 
     /// A task's wait for the settled result, with all its state in one object.
+    ///
+    /// Not a `Promise`, because a loop resumes all tasks of a turn together.
     private final class Waiter: Sendable {
         typealias Outcome = Result<NetworkOperation.Result, NetworkError>
 

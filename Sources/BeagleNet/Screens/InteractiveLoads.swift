@@ -11,8 +11,8 @@ final class InteractiveLoads: RequestObserver {
         /// The times at which the loads in flight began.
         var begins: [ObjectIdentifier: Duration] = [:]
         var lastEnd: Duration?
-        /// The streams that end when no load is in flight.
-        var waiting: [AsyncStream<Void>.Continuation] = []
+        /// The waits that end when no load is in flight.
+        var waits: [Promise<Void>] = []
 
         /// The time until prefetches may start if no load begins or ends; `nil` if they may start now.
         func delay(_ now: Duration, _ rules: ViewClient.PrefetchRules) -> Duration? {
@@ -46,14 +46,14 @@ final class InteractiveLoads: RequestObserver {
 
     fileprivate func remove(_ load: InteractiveLoad) {
         let now = elapsed()
-        let waiting = state.withLock { state in
+        let waits: [Promise<Void>] = state.withLock { state in
             state.begins[ObjectIdentifier(load)] = nil
             state.lastEnd = now
-            guard state.begins.isEmpty else { return [AsyncStream<Void>.Continuation]() }
-            defer { state.waiting = [] }
-            return state.waiting
+            guard state.begins.isEmpty else { return [] }
+            defer { state.waits = [] }
+            return state.waits
         }
-        for waiting in waiting { waiting.finish() }
+        for wait in waits { wait.complete() }
     }
 
     // MARK: - Waiting
@@ -68,20 +68,20 @@ final class InteractiveLoads: RequestObserver {
     /// Waits until prefetches may start, or the task is cancelled.
     func waitUntilIdle(_ rules: ViewClient.PrefetchRules) async {
         while !Task.isCancelled {
-            let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+            let wait = Promise<Void>()
             let now = elapsed()
             let delay = state.withLock { state in
                 let delay = state.delay(now, rules)
-                if delay != nil, !state.begins.isEmpty { state.waiting.append(continuation) }
+                if delay != nil, !state.begins.isEmpty { state.waits.append(wait) }
                 return delay
             }
             guard let delay else { return }
             let timer = Task { [clock] in
                 // The sleep throws only if the timer isn't needed any more.
                 do { try await clock.sleep(for: delay) } catch { return }
-                continuation.finish()
+                wait.complete()
             }
-            for await _ in changes {}
+            await wait.valueUnlessCancelled()
             timer.cancel()
         }
     }

@@ -8,15 +8,14 @@ final class LoadRecorder: Sendable {
     private struct State {
         var loads: [Load] = []
         var isReady = false
-        /// The readers of the timing, whose streams end when no load is running.
-        var readers: [AsyncStream<Void>.Continuation] = []
+        /// Completed when no load is running; `nil` if no task waits for it.
+        var whenReady: Promise<Void>?
 
-        /// Removes the readers if no load is running.
-        mutating func takeReaders() -> [AsyncStream<Void>.Continuation] {
-            guard !readers.isEmpty, !loads.contains(where: \.isRunning) else { return [] }
+        /// Removes the promise if no load is running.
+        mutating func takePromise() -> Promise<Void>? {
+            guard whenReady != nil, !loads.contains(where: \.isRunning) else { return nil }
             isReady = !loads.isEmpty
-            defer { readers = [] }
-            return readers
+            return whenReady.take()
         }
     }
 
@@ -49,26 +48,25 @@ final class LoadRecorder: Sendable {
     /// Changes a load that is running.
     fileprivate func update(_ index: Int, _ change: (inout Load, _ now: Duration) -> Void) {
         let now = elapsed()
-        let readers: [AsyncStream<Void>.Continuation] = state.withLock { state in
-            guard state.loads[index].isRunning else { return [] }
+        let whenReady: Promise<Void>? = state.withLock { state in
+            guard state.loads[index].isRunning else { return nil }
             change(&state.loads[index], now)
-            return state.loads[index].isRunning ? [] : state.takeReaders()
+            return state.loads[index].isRunning ? nil : state.takePromise()
         }
-        for reader in readers { reader.finish() }
+        whenReady?.complete()
     }
 
     /// Waits until no load is running. Later loads aren't recorded.
     ///
     /// - Returns: The loads; `nil` if the task was cancelled before.
     func loads() async -> [Load]? {
-        let (ready, reader) = AsyncStream.makeStream(of: Void.self)
-        let readers = state.withLock { state in
-            state.readers.append(reader)
-            return state.takeReaders()
+        let (whenReady, ready) = state.withLock { state in
+            let whenReady = state.whenReady ?? Promise()
+            state.whenReady = whenReady
+            return (whenReady, state.takePromise())
         }
-        for reader in readers { reader.finish() }
-        // The stream has no elements. It ends, too, if the task is cancelled.
-        for await _ in ready {}
+        ready?.complete()
+        await whenReady.valueUnlessCancelled()
         let loads = state.withLock { $0.loads }
         if loads.contains(where: \.isRunning) { return nil }
         return loads.map { load in

@@ -19,9 +19,7 @@ final class Prefetch: Sendable {
     }
 
     enum State {
-        case waiting
-        /// The fetches that wait, by number.
-        case running([Int: CheckedContinuation<Outcome?, Never>])
+        case waiting, running
         case ended(Outcome, at: Duration)
     }
 
@@ -37,14 +35,15 @@ final class Prefetch: Sendable {
     /// The loads that it waits for.
     let loads: InteractiveLoads
     let control = Priority.Control(.prefetch)
+    let outcome = Promise<Outcome>()
     /// The time since it was requested.
     private let age: @Sendable () -> Duration
     private let state = Lock(State.waiting)
     /// The number of the last change of any origin before it was sent.
     private let change = Lock(Int.max)
-    private let turn = AsyncStream.makeStream(of: Void.self)
+    /// Whether it may be sent.
+    private let turn = Promise<Bool>()
     private let work = Lock<Task<Void, Never>?>(nil)
-    private let lastID = Lock(0)
 
     init(
         _ key: Key,
@@ -98,44 +97,7 @@ final class Prefetch: Sendable {
     }
 
     /// The number of fetches that wait for the outcome.
-    var waitingFetches: Int {
-        state.withLock { state in
-            if case .running(let waiting) = state { return waiting.count }
-            return 0
-        }
-    }
-
-    /// Waits for the outcome.
-    ///
-    /// - Returns: `nil` if the task was cancelled before.
-    func outcome() async -> Outcome? {
-        let id = lastID.withLock { id in
-            id += 1
-            return id
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let outcome: Outcome?? = state.withLock { state in
-                    if case .ended(let outcome, _) = state { return .some(outcome) }
-                    if Task.isCancelled { return .some(nil) }
-                    var waiting: [Int: CheckedContinuation<Outcome?, Never>] = [:]
-                    if case .running(let present) = state { waiting = present }
-                    waiting[id] = continuation
-                    state = .running(waiting)
-                    return nil
-                }
-                if let outcome { continuation.resume(returning: outcome) }
-            }
-        } onCancel: {
-            let left: CheckedContinuation<Outcome?, Never>? = state.withLock { state in
-                guard case .running(var waiting) = state else { return nil }
-                let left = waiting.removeValue(forKey: id)
-                state = .running(waiting)
-                return left
-            }
-            left?.resume(returning: nil)
-        }
-    }
+    var waitingFetches: Int { outcome.waiterCount }
 
     /// Sets the task that performs the prefetch when its turn comes.
     func start(_ task: Task<Void, Never>) { work.withLock { $0 = task } }
@@ -143,10 +105,7 @@ final class Prefetch: Sendable {
     /// Waits until the prefetch may be sent.
     ///
     /// - Returns: Whether it may; `false` if it was cancelled before.
-    func waitForTurn() async -> Bool {
-        for await _ in turn.stream { return true }
-        return false
-    }
+    func waitForTurn() async -> Bool { await turn.valueUnlessCancelled() ?? false }
 
     /// Lets a waiting prefetch be sent.
     ///
@@ -154,27 +113,23 @@ final class Prefetch: Sendable {
     func begin() -> Bool {
         let isFirst = state.withLock { state in
             guard case .waiting = state else { return false }
-            state = .running([:])
+            state = .running
             return true
         }
         guard isFirst else { return false }
         change.withLock { $0 = client.container.originChanges?.lastNumber ?? 0 }
-        turn.continuation.yield()
+        turn.complete(true)
         return true
     }
 
     func end(_ outcome: Outcome) {
         let now = age()
-        let waiting = state.withLock { state in
-            defer { state = .ended(outcome, at: now) }
-            if case .running(let waiting) = state { return waiting }
-            return [:]
-        }
-        for waiting in waiting.values { waiting.resume(returning: outcome) }
+        state.withLock { $0 = .ended(outcome, at: now) }
+        self.outcome.complete(outcome)
     }
 
     func cancel() {
-        turn.continuation.finish()
+        turn.complete(false)
         work.withLock { $0 }?.cancel()
     }
 }

@@ -206,9 +206,9 @@ final class PrefetchQueue: Sendable {
             return .waiting
         }
         prefetch.control.raise(to: .interactive)
-        guard case .success(let result)? = await prefetch.outcome(), !prefetch.isOutdated(rules.lifetime) else {
-            return nil
-        }
+        guard case .success(let result)? = await prefetch.outcome.valueUnlessCancelled(),
+            !prefetch.isOutdated(rules.lifetime)
+        else { return nil }
         return withState { state in
             guard take(prefetch, from: &state) else { return nil }
             count(prefetch, &state) { report in

@@ -26,8 +26,8 @@ extension ViewClient {
             /// The loads that run, with their tasks as soon as there are any.
             var running: [Int: (@Sendable () -> Void)?] = [:]
             var replaced: Set<Int> = []
-            var waiting: [(ticket: Int, continuation: CheckedContinuation<Int?, Never>)] = []
-            var lastTicket = 0
+            /// The loads that wait for their numbers, in order.
+            var waiting: [Promise<Int?>] = []
 
             /// Adds a running load.
             mutating func begin() -> Int {
@@ -100,26 +100,20 @@ extension ViewClient {
         ///
         /// - Returns: The number of the load; `nil` if the task was cancelled before.
         private func turn() async -> Int? {
-            let ticket = state.withLock { state in
-                state.lastTicket += 1
-                return state.lastTicket
+            let turn = state.withLock { state in
+                if state.running.isEmpty { return Promise<Int?>(state.begin()) }
+                let turn = Promise<Int?>()
+                state.waiting.append(turn)
+                return turn
             }
             return await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let id: Int?? = state.withLock { state in
-                        if Task.isCancelled { return .some(nil) }
-                        if state.running.isEmpty { return .some(state.begin()) }
-                        state.waiting.append((ticket, continuation))
-                        return nil
-                    }
-                    if let id { continuation.resume(returning: id) }
-                }
+                await turn.value
             } onCancel: {
                 let left = state.withLock { state in
-                    let index = state.waiting.firstIndex { $0.ticket == ticket }
-                    return index.map { state.waiting.remove(at: $0).continuation }
+                    let index = state.waiting.firstIndex { $0 === turn }
+                    return index.map { state.waiting.remove(at: $0) }
                 }
-                left?.resume(returning: nil)
+                left?.complete(nil)
             }
         }
 
@@ -127,12 +121,12 @@ extension ViewClient {
         ///
         /// - Returns: Whether another load has replaced it.
         private func end(_ id: Int) -> Bool {
-            let (wasReplaced, next): (Bool, (CheckedContinuation<Int?, Never>, Int)?) = state.withLock { state in
+            let (wasReplaced, next): (Bool, (turn: Promise<Int?>, id: Int)?) = state.withLock { state in
                 state.running[id] = nil
-                let next = state.waiting.isEmpty ? nil : (state.waiting.removeFirst().continuation, state.begin())
+                let next = state.waiting.isEmpty ? nil : (state.waiting.removeFirst(), state.begin())
                 return (state.replaced.remove(id) != nil, next)
             }
-            if let (continuation, id) = next { continuation.resume(returning: id) }
+            if let next { next.turn.complete(next.id) }
             return wasReplaced
         }
     }

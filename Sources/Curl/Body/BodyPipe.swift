@@ -12,6 +12,7 @@ final class BodyPipe: Sendable {
         var bytes = 0
         var isPaused = false
         var end: Result<Void, NetworkError>?
+        /// Not a `Promise`, which would be allocated for each wait.
         var waiter: UnsafeContinuation<Void, Never>?
 
         mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {

@@ -105,7 +105,8 @@ private final class StreamUpload: UploadSource, Sendable {
         var total: Int64 = 0
         var isWanted = false
         var end: Result<Void, NetworkError>?
-        var room: UnsafeContinuation<Void, Never>?
+        /// The promise of room for the next chunk, while the task waits for it.
+        var room: Promise<Void>?
         var task: Task<Void, Never>?
         /// The number of rewinds. Calls from the task of an earlier attempt are ignored.
         var rewinds = 0
@@ -142,7 +143,7 @@ private final class StreamUpload: UploadSource, Sendable {
             }
             return try Self.read(&state, buffer, length)
         }
-        room?.resume()
+        room?.complete()
         return result
     }
 
@@ -150,7 +151,7 @@ private final class StreamUpload: UploadSource, Sendable {
         _ state: inout State,
         _ buffer: UnsafeMutableRawBufferPointer,
         _ length: Int64?
-    ) throws(NetworkError) -> (UploadRead, UnsafeContinuation<Void, Never>?) {
+    ) throws(NetworkError) -> (UploadRead, Promise<Void>?) {
         if case .failure(let error) = state.end { throw error }
         guard let first = state.chunks.first else {
             guard state.end != nil else {
@@ -177,9 +178,7 @@ private final class StreamUpload: UploadSource, Sendable {
             state.chunks.removeFirst()
             state.position = 0
         }
-        guard state.bytes < high else { return (.bytes(count), nil) }
-        defer { state.room = nil }
-        return (.bytes(count), state.room)
+        return (.bytes(count), state.bytes < high ? state.room.take() : nil)
     }
 
     func rewind() -> Bool {
@@ -189,7 +188,7 @@ private final class StreamUpload: UploadSource, Sendable {
             return (state.task, state.room)
         }
         task?.cancel()
-        room?.resume()
+        room?.complete()
         return true
     }
 
@@ -205,7 +204,7 @@ private final class StreamUpload: UploadSource, Sendable {
             return (state.task, state.room)
         }
         task?.cancel()
-        room?.resume()
+        room?.complete()
     }
 
     // MARK: the task's side
@@ -246,14 +245,13 @@ private final class StreamUpload: UploadSource, Sendable {
     }
 
     private func waitForRoom(_ time: Int) async {
-        await withUnsafeContinuation { continuation in
-            let hasRoom = state.withLock { state in
-                if state.bytes < Self.high || state.end != nil || state.rewinds != time { return true }
-                state.room = continuation
-                return false
-            }
-            if hasRoom { continuation.resume() }
+        let room: Promise<Void>? = state.withLock { state in
+            if state.bytes < Self.high || state.end != nil || state.rewinds != time { return nil }
+            let room = Promise<Void>()
+            state.room = room
+            return room
         }
+        await room?.value
     }
 
     private func finish(_ end: Result<Void, NetworkError>, _ time: Int) {

@@ -36,7 +36,8 @@ package final class ResourceTracker: Sendable {
     private struct State {
         var counts: [Item: Int] = [:]
         var peaks: [Item: Int] = [:]
-        var waiter: CheckedContinuation<Void, Never>?
+        /// Completed when no resources are in use; `nil` if no task waits.
+        var whenEmpty: Promise<Void>?
     }
 
     private let state = Lock(State())
@@ -50,38 +51,26 @@ package final class ResourceTracker: Sendable {
     package func peak(_ item: Item) -> Int { state.withLock { $0.peaks[item] ?? 0 } }
 
     /// Waits until no resources are in use or the task is cancelled.
-    ///
-    /// Only one caller may wait at a time.
     package func waitUntilEmpty() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if Task.isCancelled || state.counts.allSatisfy({ $0.value == 0 }) { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { state in
-                defer { state.waiter = nil }
-                return state.waiter
-            }?.resume()
+        let whenEmpty: Promise<Void>? = state.withLock { state in
+            if state.counts.allSatisfy({ $0.value == 0 }) { return nil }
+            let whenEmpty = state.whenEmpty ?? Promise()
+            state.whenEmpty = whenEmpty
+            return whenEmpty
         }
+        await whenEmpty?.valueUnlessCancelled()
     }
 
     /// Adds to an item's count; a negative count subtracts.
     func add(_ item: Item, _ count: Int = 1) {
         #if COUNTS_LEFTOVERS
-            let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
+            let whenEmpty: Promise<Void>? = state.withLock { state in
                 let now = (state.counts[item] ?? 0) + count
                 state.counts[item] = now
                 state.peaks[item] = max(state.peaks[item] ?? 0, now)
-                guard state.counts.allSatisfy({ $0.value == 0 }) else { return nil }
-                defer { state.waiter = nil }
-                return state.waiter
+                return state.counts.allSatisfy { $0.value == 0 } ? state.whenEmpty.take() : nil
             }
-            waiter?.resume()
+            whenEmpty?.complete()
         #endif
     }
 

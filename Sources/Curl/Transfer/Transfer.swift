@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// `@exclusivity(unchecked)` is safe because these properties are read and set as a whole, or changed by code that
 /// calls nothing else.
-final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
+final class Transfer: RequestToken, PriorityRaising, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
     /// The receiver of the outcome.

@@ -10,10 +10,6 @@ final class WebSocketPipe: WebSocket.Channel {
     /// The fixed cost of a message in addition to its bytes, so that empty messages also cause backpressure.
     private static let messageCost = 64
 
-    /// A continuation that is resumed with true when the awaited state is reached, or with false if the pipe ended
-    /// first.
-    private typealias Continuation = UnsafeContinuation<Bool, Never>
-
     private enum Side {
         case reader, sender
     }
@@ -37,7 +33,8 @@ final class WebSocketPipe: WebSocket.Channel {
 
         /// The server's close frame, or the error that ended the connection.
         var end: Result<WebSocket.Close, NetworkError>?
-        var waiting: [Side: [Continuation]] = [:]
+        /// Completed with true when the awaited state may be reached, or with false if the pipe ended first.
+        var waits: [Side: Promise<Bool>] = [:]
         /// Closures that resume or cancel the transfer. They have no effect after its end, and are `nil` before
         /// `connect`.
         var resume: (@Sendable () -> Void)?
@@ -45,10 +42,6 @@ final class WebSocketPipe: WebSocket.Channel {
 
         /// Whether senders may continue without waiting.
         var hasRoom: Bool { postedBytes + unsentBytes <= WebSocketPipe.sendLimit }
-
-        mutating func takeWaiting(_ side: Side) -> [Continuation] {
-            waiting.removeValue(forKey: side) ?? []
-        }
     }
 
     private let state = Lock(State())
@@ -88,14 +81,14 @@ final class WebSocketPipe: WebSocket.Channel {
 
     func deliver(_ messages: [WebSocket.Message]) {
         guard !messages.isEmpty else { return }
-        let waiting = state.withLock { state in
+        let wait = state.withLock { state in
             let bytes = messages.reduce(0) { $0 + $1.byteCount + Self.messageCost }
             state.received += messages
             state.receivedBytes += bytes
             resourceTracker?.add(.buffered, bytes)
-            return state.takeWaiting(.reader)
+            return state.waits.removeValue(forKey: .reader)
         }
-        for continuation in waiting { continuation.resume(returning: true) }
+        wait?.complete(true)
     }
 
     /// Takes the messages and the close frame that the app wants to send.
@@ -113,24 +106,25 @@ final class WebSocketPipe: WebSocket.Channel {
 
     /// Updates the number of taken bytes that haven't been sent yet.
     func note(unsentBytes: Int) {
-        let waiting = state.withLock { state -> [Continuation] in
+        let wait: Promise<Bool>? = state.withLock { state in
             // After the end, bytes that weren't sent stay unsent.
-            guard state.end == nil else { return [] }
+            guard state.end == nil else { return nil }
             state.unsentBytes = unsentBytes
-            return state.hasRoom ? state.takeWaiting(.sender) : []
+            return state.hasRoom ? state.waits.removeValue(forKey: .sender) : nil
         }
-        for continuation in waiting { continuation.resume(returning: true) }
+        wait?.complete(true)
     }
 
     /// Ends the WebSocket; later calls have no effect.
     func end(_ end: Result<WebSocket.Close, NetworkError>) {
-        let waiting = state.withLock { state -> [Continuation] in
-            guard state.end == nil else { return [] }
+        let waits: [Side: Promise<Bool>] = state.withLock { state in
+            guard state.end == nil else { return [:] }
             state.end = end
             state.posted = []
-            return state.takeWaiting(.reader) + state.takeWaiting(.sender)
+            defer { state.waits = [:] }
+            return state.waits
         }
-        for continuation in waiting { continuation.resume(returning: false) }
+        for wait in waits.values { wait.complete(false) }
     }
 
     // MARK: the app's side
@@ -241,16 +235,15 @@ final class WebSocketPipe: WebSocket.Channel {
     /// - Returns: Whether the awaited state was reached; false if the pipe ended first.
     @discardableResult
     private func wait(for side: Side, while isPending: @Sendable (State) -> Bool) async -> Bool {
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                let isThere = state.withLock { state -> Bool? in
-                    guard isPending(state) else { return true }
-                    guard state.end == nil else { return false }
-                    state.waiting[side, default: []].append(continuation)
-                    return nil
-                }
-                if let isThere { continuation.resume(returning: isThere) }
-            }
+        let (isReached, wait): (Bool, Promise<Bool>?) = state.withLock { state in
+            guard isPending(state) else { return (true, nil) }
+            guard state.end == nil else { return (false, nil) }
+            let wait = state.waits[side] ?? Promise()
+            state.waits[side] = wait
+            return (false, wait)
+        }
+        return await withTaskCancellationHandler {
+            await wait?.value ?? isReached
         } onCancel: {
             abandon()
         }

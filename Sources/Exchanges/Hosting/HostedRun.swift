@@ -20,7 +20,8 @@ final class HostedRun: Sendable {
         /// The first event, stored inline because there is usually only one.
         var first: Event?
         var rest: [Event] = []
-        var waiting: CheckedContinuation<Event, Never>?
+        /// The next event for the waiting task.
+        var next: Promise<Event>?
         var isFinished = false
         var groupNumber: Int?
         var outputs: Outputs?
@@ -59,29 +60,27 @@ final class HostedRun: Sendable {
 
     /// Sends an event to the waiting task. Events after the outcome are ignored.
     func send(_ event: Event) {
-        let waiting = mailbox.withLock { mailbox -> CheckedContinuation<Event, Never>? in
+        let next = mailbox.withLock { mailbox -> Promise<Event>? in
             if mailbox.isFinished { return nil }
             if case .outcome = event {
                 mailbox.isFinished = true
                 mailbox.outputs = nil
             }
-            if let waiting = mailbox.waiting.take() { return waiting }
+            if let next = mailbox.next.take() { return next }
             if mailbox.first == nil { mailbox.first = event } else { mailbox.rest.append(event) }
             return nil
         }
-        waiting?.resume(returning: event)
+        next?.complete(event)
     }
 
     /// Waits for the next event.
     nonisolated(nonsending) func nextEvent() async -> Event {
-        if let event = mailbox.withLock({ $0.pop() }) { return event }
-        return await withCheckedContinuation { continuation in
-            let event = mailbox.withLock { mailbox -> Event? in
-                if let event = mailbox.pop() { return event }
-                mailbox.waiting = continuation
-                return nil
-            }
-            if let event { continuation.resume(returning: event) }
+        let next: Promise<Event> = mailbox.withLock { mailbox in
+            if let event = mailbox.pop() { return Promise(event) }
+            let next = Promise<Event>()
+            mailbox.next = next
+            return next
         }
+        return await next.value
     }
 }

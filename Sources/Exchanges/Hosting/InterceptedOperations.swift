@@ -8,14 +8,14 @@ final class InterceptedOperations: Sendable {
     /// An operation that the interceptor has passed on and that waits for its result.
     final class PendingResult: Sendable {
         private struct State: Sendable {
-            var outcome: HostedRun.Outcome?
-            var continuation: CheckedContinuation<HostedRun.Outcome, Never>?
             var isFinished = false
             var isForwarding = false
             var isCancelled = false
         }
 
         let emit: HostedRun.Emit
+        /// The outcome for the waiting task. Only the first one counts.
+        let outcome = Promise<HostedRun.Outcome>()
         private let requester: Int?
         private let isCacheOnlyQuery: Bool
         private let state = InlineLock(State())
@@ -70,28 +70,10 @@ final class InterceptedOperations: Sendable {
             return isDue
         }
 
-        /// Resumes the waiting task with the outcome. Only the first outcome counts.
+        /// Ends the wait with an outcome.
         func finish(_ outcome: HostedRun.Outcome) {
-            let continuation = state.withLock { state -> CheckedContinuation<HostedRun.Outcome, Never>? in
-                if state.isFinished { return nil }
-                state.isFinished = true
-                if let continuation = state.continuation.take() { return continuation }
-                state.outcome = outcome
-                return nil
-            }
-            continuation?.resume(returning: outcome)
-        }
-
-        nonisolated(nonsending) var outcome: HostedRun.Outcome {
-            get async {
-                await withCheckedContinuation { continuation in
-                    let outcome = state.withLock { state -> HostedRun.Outcome? in
-                        if state.outcome == nil { state.continuation = continuation }
-                        return state.outcome
-                    }
-                    if let outcome { continuation.resume(returning: outcome) }
-                }
-            }
+            state.withLock { $0.isFinished = true }
+            self.outcome.complete(outcome)
         }
     }
 
@@ -164,7 +146,7 @@ final class InterceptedOperations: Sendable {
                 // A teardown in the meantime may have been sent down before the operation.
                 if pendingResult.endForwarding(), hasNoWaiters(operation.id) { outputs.forward(operation.teardown) }
             }
-            return await pendingResult.outcome
+            return await pendingResult.outcome.value
         } onCancel: {
             // The interceptor has stopped waiting, unless a teardown has already ended the operation.
             let wasLast = remove(pendingResult, operation.id)

@@ -9,11 +9,11 @@ import BeagleNetHTTP
 final class FirstValue<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var subscription: SendableSubscription?
-        var continuation: CheckedContinuation<Value, any Error>?
         var isFinished = false
     }
 
     private let state = Lock(State())
+    private let result = Promise<Result<Value, any Error>>()
 
     private init() {}
 
@@ -25,18 +25,13 @@ final class FirstValue<Value: Sendable>: Sendable {
     where P.Output == Value {
         let first = FirstValue()
         let subscriber = first.subscriber(P.Failure.self)
+        try Task.checkCancellation()
+        publisher.subscribe(subscriber)
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isFinished = first.state.withLock { state in
-                    if !state.isFinished { state.continuation = continuation }
-                    return state.isFinished
-                }
-                if isFinished { return continuation.resume(throwing: CancellationError()) }
-                publisher.subscribe(subscriber)
-            }
+            await first.result.value
         } onCancel: {
             first.end(.failure(CancellationError()))
-        }
+        }.get()
     }
 
     private func subscriber<Failure: Error>(_ failure: Failure.Type) -> AnySubscriber<Value, Failure> {
@@ -63,13 +58,12 @@ final class FirstValue<Value: Sendable>: Sendable {
     }
 
     private func end(_ result: Result<Value, any Error>) {
-        let (subscription, continuation) = state.withLock { state in
-            let ended = (state.subscription, state.continuation)
-            state = State(isFinished: true)
-            return ended
+        let subscription = state.withLock { state in
+            state.isFinished = true
+            return state.subscription.take()
         }
         subscription?.cancel()
-        continuation?.resume(with: result)
+        self.result.complete(result)
     }
 }
 

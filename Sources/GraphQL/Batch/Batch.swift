@@ -8,7 +8,7 @@ import BeagleNetHTTP
 
 /// A set of operations that are sent in one request.
 final class Batch: Sendable {
-    typealias Completion = @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
+    typealias Outcome = NetworkOperation.Outcome
 
     /// The properties that the operations of a batch must have in common.
     struct Key: Hashable {
@@ -26,15 +26,13 @@ final class Batch: Sendable {
     }
 
     private struct Member {
-        let id: Int
         let operation: NetworkOperation
         let emit: Interceptor.Emit
-        let completion: Completion
+        let outcome: Promise<Outcome>
     }
 
     private struct State {
         var members: [Member] = []
-        var added = 0
         var bytes = 2
         var isSent = false
         /// The task that waits for further operations.
@@ -61,26 +59,23 @@ final class Batch: Sendable {
 
     /// Adds an operation to the batch.
     ///
-    /// - Returns: A token that removes the operation, and whether the batch is now full; `nil` if there is no room for
-    ///   the operation.
+    /// - Parameter outcome: Completed with the outcome of the operation.
+    /// - Returns: Whether the batch is now full; `nil` if there is no room for the operation.
     func add(
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit,
-        _ completion: @escaping Completion
-    ) -> (token: any RequestToken, isFull: Bool)? {
+        _ outcome: Promise<Outcome>
+    ) -> Bool? {
         let size = (operation.batchElement?.count ?? 0) + 1
         let (limit, maxBytes) = (limit, maxBytes)
-        let added = state.withLock { state -> (id: Int, isFull: Bool)? in
+        return state.withLock { state in
             let hasRoom = state.members.isEmpty || state.members.count < limit && state.bytes + size <= maxBytes
             guard !state.isSent, hasRoom else { return nil }
-            state.added += 1
             state.bytes += size
             state.waiting += 1
-            state.members.append(Member(id: state.added, operation: operation, emit: emit, completion: completion))
-            return (state.added, state.members.count >= limit)
+            state.members.append(Member(operation: operation, emit: emit, outcome: outcome))
+            return state.members.count >= limit
         }
-        guard let (id, isFull) = added else { return nil }
-        return (AnyRequestToken { self.leave(id) }, isFull)
     }
 
     /// Cancels the window's task when the batch is sent, because the task retains the client.
@@ -101,8 +96,8 @@ final class Batch: Sendable {
         window?.cancel()
         guard !members.isEmpty else { return }
         let task = Task {
-            let results = await Self.results(of: members, next)
-            for (member, result) in zip(members, results) { member.completion(result) }
+            let outcomes = await Self.outcomes(of: members, next)
+            for (member, outcome) in zip(members, outcomes) { member.outcome.complete(outcome) }
         }
         let isAbandoned = state.withLock { state in
             state.task = task
@@ -111,24 +106,25 @@ final class Batch: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    fileprivate func leave(_ id: Int) {
-        let (completion, task, isSent) = state.withLock { state -> (Completion?, Task<Void, Never>?, Bool) in
-            guard let index = state.members.firstIndex(where: { $0.id == id }) else { return (nil, nil, false) }
-            let member = state.members.remove(at: index)
+    /// Removes the operation with this outcome, which becomes `.cancelled`.
+    func leave(_ outcome: Promise<Outcome>) {
+        let (task, isSent) = state.withLock { state -> (Task<Void, Never>?, Bool) in
+            guard let index = state.members.firstIndex(where: { $0.outcome === outcome }) else { return (nil, false) }
+            state.members.remove(at: index)
             state.waiting -= 1
-            return (member.completion, state.waiting == 0 ? state.task : nil, state.isSent)
+            return (state.waiting == 0 ? state.task : nil, state.isSent)
         }
         var error = NetworkError.cancelled(during: isSent ? .firstByte : .queue)
         error.mayHaveReachedServer = isSent
-        completion?(.failure(error))
+        outcome.complete(.failure(error))
         task?.cancel()
     }
 
-    /// Returns the result of each operation, in order.
-    private static func results(
+    /// Returns the outcome of each operation, in order.
+    private static func outcomes(
         of members: [Member],
         _ next: Interceptor.Next
-    ) async -> [Result<NetworkOperation.Result, NetworkError>] {
+    ) async -> [Outcome] {
         let operations = members.map(\.operation)
         var (whole, emit) = (operations[0], members[0].emit)
         if operations.count > 1 {
@@ -139,20 +135,15 @@ final class Batch: Sendable {
             (whole.operationName, emit) = (nil, { _ in })
         }
         let (operation, batchEmit) = (whole, emit)
-        let result = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation, batchEmit)
-        }
-        return operations.count == 1 ? [result] : split(result, among: operations)
+        let outcome = await Outcome.catching { () throws(NetworkError) in try await next(operation, batchEmit) }
+        return operations.count == 1 ? [outcome] : split(outcome, among: operations)
     }
 
-    private static func split(
-        _ result: Result<NetworkOperation.Result, NetworkError>,
-        among operations: [NetworkOperation]
-    ) -> [Result<NetworkOperation.Result, NetworkError>] {
+    private static func split(_ outcome: Outcome, among operations: [NetworkOperation]) -> [Outcome] {
         let count = operations.count
-        switch result {
+        switch outcome {
         case .success(let whole):
-            guard let response = whole.response else { return Array(repeating: result, count: count) }
+            guard let response = whole.response else { return Array(repeating: outcome, count: count) }
             return response.data.split(among: operations).map { part in
                 part.map { data in
                     var response = response

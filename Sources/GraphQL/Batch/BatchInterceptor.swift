@@ -66,8 +66,12 @@ public final class BatchInterceptor: Interceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await withCancellableToken { completion in
-            join(operation, next, emit, completion)
+        let outcome = Promise<Batch.Outcome>()
+        let batch = join(operation, next, emit, outcome)
+        return try await withTaskCancellationHandler {
+            await outcome.value
+        } onCancel: {
+            batch.leave(outcome)
         }.get()
     }
 
@@ -75,8 +79,8 @@ public final class BatchInterceptor: Interceptor {
         _ operation: NetworkOperation,
         _ next: Next,
         _ emit: @escaping Emit,
-        _ completion: @escaping Batch.Completion
-    ) -> any RequestToken {
+        _ outcome: Promise<Batch.Outcome>
+    ) -> Batch {
         let key = Batch.Key(of: operation)
         let (batch, isNew) = open.withLock { open -> (Batch, Bool) in
             if let batch = open[key] { return (batch, false) }
@@ -84,10 +88,10 @@ public final class BatchInterceptor: Interceptor {
             open[key] = batch
             return (batch, true)
         }
-        guard let (token, isFull) = batch.add(operation, emit, completion) else {
+        guard let isFull = batch.add(operation, emit, outcome) else {
             // The batch is full: it is sent, and this operation begins another.
             close(batch, of: key, next)
-            return join(operation, next, emit, completion)
+            return join(operation, next, emit, outcome)
         }
         if isFull {
             close(batch, of: key, next)
@@ -101,7 +105,7 @@ public final class BatchInterceptor: Interceptor {
                 }
             )
         }
-        return token
+        return batch
     }
 
     private func close(_ batch: Batch, of key: Batch.Key, _ next: Next) {

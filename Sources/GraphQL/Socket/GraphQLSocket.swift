@@ -51,7 +51,8 @@ final class GraphQLSocket: Sendable {
         var outgoing: [Outgoing] = []
         /// The response to the last ping. One pong is enough for several pings.
         var pong: SocketRequest?
-        var writer: UnsafeContinuation<Void, Never>?
+        /// The end of the writer's wait for entries.
+        var writerWait: Promise<Void>?
         var driver: Task<Void, Never>?
         var timers: [Timer: Task<Void, Never>] = [:]
         /// Whether a result was received.
@@ -62,11 +63,6 @@ final class GraphQLSocket: Sendable {
         var close: WebSocket.Close?
         /// The error of an unintended end.
         var failure: NetworkError?
-
-        mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
-            defer { writer = nil }
-            return writer
-        }
     }
 
     /// The time limit for sending the remaining messages at the end.
@@ -106,32 +102,31 @@ final class GraphQLSocket: Sendable {
     ///
     /// - Returns: The operation's number for `leave`, or `nil` if the WebSocket has ended.
     func join(_ operation: SocketOperation) -> Int? {
-        let (id, writer, linger) = state.withLock {
-            state -> (Int?, UnsafeContinuation<Void, Never>?, Task<Void, Never>?) in
+        let (id, wait, linger) = state.withLock { state -> (Int?, Promise<Void>?, Task<Void, Never>?) in
             if state.isFinished || state.isRetired { return (nil, nil, nil) }
             let id = state.session.add(operation)
             let linger = state.timers.removeValue(forKey: .linger)
             if state.driver == nil { state.driver = Task.detached { await self.run() } }
             guard state.session.isAcknowledged else { return (id, nil, linger) }
             state.outgoing.append(.operation(id))
-            return (id, state.takeWriter(), linger)
+            return (id, state.writerWait, linger)
         }
         linger?.cancel()
-        writer?.resume()
+        wait?.complete()
         return id
     }
 
     /// Removes an operation, which immediately ends as cancelled. If it was sent, the server is asked to end it.
     func leave(_ id: Int) {
-        let (operation, writer) = state.withLock { state -> (SocketOperation?, UnsafeContinuation<Void, Never>?) in
+        let (operation, wait) = state.withLock { state -> (SocketOperation?, Promise<Void>?) in
             guard let (operation, isSent) = state.session.remove(id) else { return (nil, nil) }
             lingerIfEmpty(&state)
             guard isSent else { return (operation, nil) }
             state.outgoing.append(.request(.cancellation(id: id)))
-            return (operation, state.takeWriter())
+            return (operation, state.writerWait)
         }
         operation?.end(.failure(.operationCancelled))
-        writer?.resume()
+        wait?.complete()
     }
 
     /// Whether there are no operations.
@@ -220,7 +215,7 @@ final class GraphQLSocket: Sendable {
                 loss: isLoss ? loss : nil,
                 operations: state.session.removeAll(),
                 timers: timers,
-                writer: state.takeWriter(),
+                writerWait: state.writerWait,
                 driver: closeMessage == nil || !state.isOpen ? state.driver : nil
             )
         }
@@ -232,7 +227,7 @@ final class GraphQLSocket: Sendable {
             error.mayHaveReachedServer = isSent
             operation.end(.failure(error))
         }
-        endState.writer?.resume()
+        endState.writerWait?.complete()
         endState.driver?.cancel()
     }
 
@@ -240,7 +235,7 @@ final class GraphQLSocket: Sendable {
         let loss: Loss?
         let operations: [(operation: SocketOperation, isSent: Bool)]
         let timers: [Task<Void, Never>]
-        let writer: UnsafeContinuation<Void, Never>?
+        let writerWait: Promise<Void>?
         let driver: Task<Void, Never>?
     }
 
@@ -326,22 +321,16 @@ final class GraphQLSocket: Sendable {
     /// Waits for entries of the write queue and returns them, or `nil` at the end.
     private func nextOutgoing() async -> [Outgoing]? {
         while true {
-            let (batch, isFinished) = state.withLock { state -> ([Outgoing], Bool) in
+            let (batch, wait) = state.withLock { state -> ([Outgoing], Promise<Void>?) in
                 var batch = state.outgoing
                 state.outgoing = []
                 if let pong = state.pong.take() { batch.insert(.request(pong), at: 0) }
-                return (batch, state.isFinished)
+                state.writerWait = batch.isEmpty && !state.isFinished ? Promise() : nil
+                return (batch, state.writerWait)
             }
             if !batch.isEmpty { return batch }
-            if isFinished { return nil }
-            await withUnsafeContinuation { continuation in
-                let isDue = state.withLock { state in
-                    if state.isFinished || !state.outgoing.isEmpty || state.pong != nil { return true }
-                    state.writer = continuation
-                    return false
-                }
-                if isDue { continuation.resume() }
-            }
+            guard let wait else { return nil }
+            await wait.value
         }
     }
 
@@ -407,7 +396,7 @@ final class GraphQLSocket: Sendable {
     }
 
     private func wakeWriter() {
-        state.withLock { $0.takeWriter() }?.resume()
+        state.withLock { $0.writerWait }?.complete()
     }
 
     /// Handles the server's acknowledgement of the connection.
@@ -430,11 +419,8 @@ final class GraphQLSocket: Sendable {
         do {
             while true {
                 while takeReceived() { try await clock.sleep(for: interval) }
-                let writer = state.withLock { state in
-                    state.outgoing.append(.request(.ping))
-                    return state.takeWriter()
-                }
-                writer?.resume()
+                state.withLock { $0.outgoing.append(.request(.ping)) }
+                wakeWriter()
                 try await clock.sleep(for: options.pongTimeout)
                 guard takeReceived() else { return end(.pongTimedOut, nil) }
                 try await clock.sleep(for: interval)

@@ -15,20 +15,14 @@ final class SocketOperation: Sendable {
     private struct State {
         var isDelivering = false
         var outcome: Outcome?
-        var waiter: UnsafeContinuation<Void, Never>?
-
-        /// Returns the waiting continuation if the operation has ended and nothing is being delivered.
-        mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-            guard outcome != nil, !isDelivering else { return nil }
-            defer { waiter = nil }
-            return waiter
-        }
     }
 
     /// The request parameters as JSON, or `nil` for a hold, which sends no operation.
     let parameters: Data?
     private let receive: @Sendable (SubscriptionAttempt.Event) -> Void
     private let state = InlineLock(State())
+    /// The outcome, once nothing is being delivered.
+    private let settledOutcome = Promise<Outcome>()
 
     init(_ parameters: Data?, _ receive: @escaping @Sendable (SubscriptionAttempt.Event) -> Void) {
         self.parameters = parameters
@@ -43,21 +37,20 @@ final class SocketOperation: Sendable {
         }
         if isFinished { return }
         receive(event)
-        let waiter = state.withLock { state in
+        let outcome = state.withLock { state in
             state.isDelivering = false
-            return state.takeWaiter()
+            return state.outcome
         }
-        waiter?.resume()
+        if let outcome { settledOutcome.complete(outcome) }
     }
 
     /// Ends the operation. Only the first end counts, and no events are delivered afterwards.
     func end(_ outcome: Outcome) {
-        let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
-            guard state.outcome == nil else { return nil }
-            state.outcome = outcome
-            return state.takeWaiter()
+        let settled = state.withLock { state in
+            state.outcome = state.outcome ?? outcome
+            return state.isDelivering ? nil : state.outcome
         }
-        waiter?.resume()
+        if let settled { settledOutcome.complete(settled) }
     }
 
     /// Waits until the operation has ended.
@@ -65,16 +58,10 @@ final class SocketOperation: Sendable {
     /// - Parameter cancel: Called when the task is cancelled, to end the operation.
     /// - Throws: `NetworkError` if the operation ended early.
     func wait(onCancel cancel: @escaping @Sendable () -> Void) async throws(NetworkError) {
-        await suspend { continuation in
-            let isFinished = state.withLock { state in
-                if state.outcome != nil, !state.isDelivering { return true }
-                state.waiter = continuation
-                return false
-            }
-            if isFinished { continuation.resume() }
+        try await withTaskCancellationHandler {
+            await settledOutcome.value
         } onCancel: {
             cancel()
-        }
-        if let outcome = state.withLock({ $0.outcome }) { try outcome.get() }
+        }.get()
     }
 }

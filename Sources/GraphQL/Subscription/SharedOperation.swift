@@ -39,14 +39,9 @@ final class SharedOperation: Sendable {
         var pendingBytes = 0
         var isDelivering = false
         var end: End?
-        var waiter: UnsafeContinuation<Void, Never>?
 
-        /// Returns the waiting continuation if the operation has ended and nothing is being delivered.
-        mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-            guard end != nil, !isDelivering else { return nil }
-            defer { waiter = nil }
-            return waiter
-        }
+        /// The end, if the operation has ended and nothing is being delivered.
+        var settledEnd: End? { isDelivering ? nil : end }
     }
 
     /// The maximum number and total size of results that wait for another delivery. More results end the operation.
@@ -54,6 +49,7 @@ final class SharedOperation: Sendable {
 
     private let attempt: SubscriptionAttempt
     private let state = Lock(State())
+    private let settledEnd = Promise<End>()
 
     init(_ attempt: SubscriptionAttempt) {
         self.attempt = attempt
@@ -162,7 +158,7 @@ final class SharedOperation: Sendable {
 
     /// Delivers an event after earlier ones and after the open event.
     private func deliver(_ event: SubscriptionAttempt.Event) {
-        let (isFirst, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
+        let (isFirst, end) = state.withLock { state -> (Bool, End?) in
             guard state.end == nil else { return (false, nil) }
             if !state.isOpen {
                 state.isOpen = true
@@ -179,28 +175,25 @@ final class SharedOperation: Sendable {
             if state.pendingEvents.count > Self.maxPendingEvents || isTooLarge {
                 state.pendingEvents = []
                 state.end = .failed(.resultsNotHandledInTime)
-                return (false, state.takeWaiter())
+                return (false, state.settledEnd)
             }
             defer { state.isDelivering = true }
             return (!state.isDelivering, nil)
         }
-        waiter?.resume()
+        if let end { settledEnd.complete(end) }
         if isFirst { deliverAll() }
     }
 
     private func deliverAll() {
         while true {
-            let (events, waiter) = state.withLock {
-                state -> ([SubscriptionAttempt.Event], UnsafeContinuation<Void, Never>?) in
+            let (events, end) = state.withLock { state -> ([SubscriptionAttempt.Event], End?) in
                 defer { (state.pendingEvents, state.pendingBytes) = ([], 0) }
                 if !state.pendingEvents.isEmpty { return (state.pendingEvents, nil) }
                 state.isDelivering = false
-                return ([], state.takeWaiter())
+                return ([], state.end)
             }
-            if events.isEmpty {
-                waiter?.resume()
-                return
-            }
+            if let end { settledEnd.complete(end) }
+            if events.isEmpty { return }
             for event in events { attempt.receive(event) }
         }
     }
@@ -227,12 +220,11 @@ final class SharedOperation: Sendable {
 
     /// Ends the operation. Only the first end counts.
     private func end(_ end: End) {
-        let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
-            guard state.end == nil else { return nil }
-            state.end = end
-            return state.takeWaiter()
+        let settled = state.withLock { state in
+            state.end = state.end ?? end
+            return state.settledEnd
         }
-        waiter?.resume()
+        if let settled { settledEnd.complete(settled) }
     }
 
     /// Waits until the operation has ended. Cancelling the task ends it.
@@ -240,18 +232,13 @@ final class SharedOperation: Sendable {
     /// - Returns: A response that is still to be read, or `nil` if the operation is complete.
     /// - Throws: `NetworkError` if the operation ended early.
     func wait() async throws(NetworkError) -> TransferResponse? {
-        await suspend { continuation in
-            let isFinished = state.withLock { state in
-                if state.end != nil, !state.isDelivering { return true }
-                state.waiter = continuation
-                return false
-            }
-            if isFinished { continuation.resume() }
+        let settled = await withTaskCancellationHandler {
+            await settledEnd.value
         } onCancel: {
             end(.failed(.sharedOperationCancelled))
         }
-        switch state.withLock({ $0.end }) {
-        case .complete, nil: return nil
+        switch settled {
+        case .complete: return nil
         case .responded(let response): return response
         case .failed(let error): throw error
         }

@@ -80,7 +80,8 @@ private final class SubscriptionBuffer: Sendable {
         /// The latest connection events, after all other elements.
         var connectionEvents: [NetworkOperation.Result] = []
         var end: Result<Void, NetworkError>?
-        var reader: UnsafeContinuation<Outcome, Never>?
+        /// The next element for the waiting reader.
+        var next: Promise<Outcome>?
         var onOverflow: (@Sendable () -> Void)?
 
         mutating func append(result: NetworkOperation.Result) {
@@ -163,10 +164,9 @@ private final class SubscriptionBuffer: Sendable {
     }
 
     func add(_ result: NetworkOperation.Result) {
-        let (reader, overflow): (UnsafeContinuation<Outcome, Never>?, (@Sendable () -> Void)?) = state.withLock {
-            state in
+        let (next, overflow): (Promise<Outcome>?, (@Sendable () -> Void)?) = state.withLock { state in
             guard state.end == nil else { return (nil, nil) }
-            if let reader = state.reader.take() { return (reader, nil) }
+            if let next = state.next.take() { return (next, nil) }
             guard result.isResponse else {
                 state.append(connectionEvent: result)
                 return (nil, nil)
@@ -186,7 +186,7 @@ private final class SubscriptionBuffer: Sendable {
             }
             return (nil, nil)
         }
-        reader?.resume(returning: .success(.result(result)))
+        next?.complete(.success(.result(result)))
         overflow?()
     }
 
@@ -214,29 +214,28 @@ private final class SubscriptionBuffer: Sendable {
     }
 
     private func end(_ error: NetworkError?) {
-        let reader: UnsafeContinuation<Outcome, Never>? = state.withLock { state in
+        let next: Promise<Outcome>? = state.withLock { state in
             guard state.end == nil else { return nil }
             state.end = error.map { .failure($0) } ?? .success(())
             state.onOverflow = nil
-            return state.reader.take()
+            return state.next.take()
         }
-        reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
+        next?.complete(error.map { .failure($0) } ?? .success(nil))
     }
 
     func next() async -> Outcome {
-        await withUnsafeContinuation { continuation in
-            let outcome: Outcome? = state.withLock { state in
-                if let element = state.takeFirst() { return .success(element) }
-                switch state.end {
-                case .success: return .success(nil)
-                case .failure(let error): return .failure(error)
-                case nil:
-                    state.reader = continuation
-                    return nil
-                }
+        let next: Promise<Outcome> = state.withLock { state in
+            if let element = state.takeFirst() { return Promise(.success(element)) }
+            switch state.end {
+            case .success: return Promise(.success(nil))
+            case .failure(let error): return Promise(.failure(error))
+            case nil:
+                let next = Promise<Outcome>()
+                state.next = next
+                return next
             }
-            if let outcome { continuation.resume(returning: outcome) }
         }
+        return await next.value
     }
 }
 

@@ -29,7 +29,7 @@ extension Priority {
         /// The highest priority so far.
         public var priority: Priority { state.withLock { $0.priority } }
 
-        /// Raises the priority, as `PrioritizedToken.raise(to:)` does. A lower priority than the current one has no
+        /// Raises the priority, as `RequestToken.raise(to:)` does. A lower priority than the current one has no
         /// effect.
         public func raise(to priority: Priority) {
             let target: (any PriorityRaising)? = state.withLock { state in

@@ -1,7 +1,7 @@
-/// A token that forwards to another token, which can be set later and replaced.
+/// A place for a token that is set later and can be replaced.
 ///
 /// Cancelling it cancels the current token and all later ones.
-package final class TokenSlot: RequestToken {
+package final class TokenSlot: Sendable {
     private enum State {
         case empty, filled(any RequestToken), cancelled
     }
@@ -20,6 +20,7 @@ package final class TokenSlot: RequestToken {
         if isCancelled { token.cancel() }
     }
 
+    /// Cancels the current token and all later ones.
     package func cancel() {
         let token: (any RequestToken)? = state.withLock { state in
             defer { state = .cancelled }

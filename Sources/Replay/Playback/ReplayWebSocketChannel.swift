@@ -37,9 +37,8 @@ final class ReplayWebSocketChannel: WebSocket.Channel {
         /// Whether the app has closed the WebSocket.
         var isClosed = false
         var end: Result<WebSocket.Close, NetworkError>?
-        /// The number of changes of any property except `received` and `begun`.
-        var changes = 0
-        var waiting: [UnsafeContinuation<Void, Never>] = []
+        /// The next change of any property except `received` and `begun`.
+        var change = Promise<Void>()
     }
 
     private let request: WebSocket.Request
@@ -98,15 +97,15 @@ final class ReplayWebSocketChannel: WebSocket.Channel {
                 let close = try end.get()
                 if isClosed || close.code.isNormal { return nil }
                 throw close.code.error(of: request.head)
-            case .nothing(let changes): await wait(since: changes)
+            case .nothing(let change): await wait(for: change)
             }
         }
     }
 
     private enum Step {
-        case message(IncomingMessage), close, end(Result<WebSocket.Close, NetworkError>, isClosed: Bool), nothing(
-            changes: Int
-        )
+        case message(IncomingMessage), close
+        case end(Result<WebSocket.Close, NetworkError>, isClosed: Bool)
+        case nothing(Promise<Void>)
     }
 
     private func next() -> Step {
@@ -121,7 +120,7 @@ final class ReplayWebSocketChannel: WebSocket.Channel {
                 return .end(.failure(miss), isClosed: state.isClosed)
             }
             let isFinished = state.received == incoming.count && state.sent == script.count && !close.followsClient
-            return isFinished ? .close : .nothing(changes: state.changes)
+            return isFinished ? .close : .nothing(state.change)
         }
     }
 
@@ -176,26 +175,17 @@ final class ReplayWebSocketChannel: WebSocket.Channel {
 
     /// Changes the state and resumes all waiting tasks.
     private func update(_ change: (inout State) -> Void) {
-        let waiting = state.withLock { state in
+        let changed = state.withLock { state in
             change(&state)
-            state.changes += 1
-            defer { state.waiting = [] }
-            return state.waiting
+            defer { state.change = Promise() }
+            return state.change
         }
-        for continuation in waiting { continuation.resume() }
+        changed.complete()
     }
 
-    /// Waits for the next change, unless there was one since.
-    private func wait(since changes: Int) async {
+    private func wait(for change: Promise<Void>) async {
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                let isNew = state.withLock { state in
-                    guard state.changes == changes else { return true }
-                    state.waiting.append(continuation)
-                    return false
-                }
-                if isNew { continuation.resume() }
-            }
+            await change.value
         } onCancel: {
             abandon()
         }

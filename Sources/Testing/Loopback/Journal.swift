@@ -5,14 +5,13 @@ final class Journal: Sendable {
     private struct State {
         var record = LoopbackServer.Record()
         var ended: [Int] = []
-        var waiters: [Int: Waiter] = [:]
-        var lastWaiter = 0
+        var waiters: [Waiter] = []
         var isClosed = false
     }
 
     private struct Waiter {
         let condition: @Sendable (LoopbackServer.Record) -> Bool
-        let continuation: CheckedContinuation<Bool, Never>
+        let isFulfilled = Promise<Bool>()
     }
 
     private let state = Lock(State())
@@ -44,41 +43,34 @@ final class Journal: Sendable {
     func record(_ event: (inout LoopbackServer.Record) -> Void) {
         let woken = state.withLock { state in
             event(&state.record)
-            let fulfilled = state.waiters.filter { $0.value.condition(state.record) }
-            for id in fulfilled.keys { state.waiters[id] = nil }
-            return fulfilled.values.map(\.continuation)
+            let fulfilled = state.waiters.partition { $0.condition(state.record) }
+            defer { state.waiters.removeSubrange(fulfilled...) }
+            return state.waiters[fulfilled...]
         }
-        for continuation in woken { continuation.resume(returning: true) }
+        for waiter in woken { waiter.isFulfilled.complete(true) }
     }
 
     /// Ends all waits, because nothing more will be recorded.
     func close() {
         let left = state.withLock { state in
-            defer { state.waiters = [:] }
+            defer { state.waiters = [] }
             state.isClosed = true
-            return state.waiters.values.map(\.continuation)
+            return state.waiters
         }
-        for continuation in left { continuation.resume(returning: false) }
+        for waiter in left { waiter.isFulfilled.complete(false) }
     }
 
     func until(_ condition: @escaping @Sendable (LoopbackServer.Record) -> Bool) async -> Bool {
-        let id = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
+        let waiter = Waiter(condition: condition)
+        let answer: Bool? = state.withLock { state in
+            if condition(state.record) { return true }
+            if state.isClosed { return false }
+            state.waiters.append(waiter)
+            return nil
         }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let answer: Bool? = state.withLock { state in
-                    if condition(state.record) { return true }
-                    if state.isClosed || Task.isCancelled { return false }
-                    state.waiters[id] = Waiter(condition: condition, continuation: continuation)
-                    return nil
-                }
-                if let answer { continuation.resume(returning: answer) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-            waiter?.continuation.resume(returning: false)
-        }
+        if let answer { return answer }
+        if let answer = await waiter.isFulfilled.valueUnlessCancelled() { return answer }
+        state.withLock { $0.waiters.removeAll { $0.isFulfilled === waiter.isFulfilled } }
+        return false
     }
 }

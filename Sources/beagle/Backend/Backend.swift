@@ -22,12 +22,12 @@ final class Backend: Sendable {
     private let headTime: Duration
     private let routes = BackendRoutes()
     private let state = Lock(State())
+    private let end = Promise<Void>()
 
     private struct State {
         var connections: [Int32: BackendSocket] = [:]
         var threads = 1
         var isStopped = false
-        var onEnd: CheckedContinuation<Void, Never>?
     }
 
     /// Runs `body` while the backend serves requests, and then stops the backend.
@@ -114,26 +114,20 @@ final class Backend: Sendable {
     }
 
     private func endThread() {
-        let onEnd = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let isLast = state.withLock { state in
             state.threads -= 1
-            guard state.threads == 0 else { return nil }
-            defer { state.onEnd = nil }
-            return state.onEnd
+            return state.threads == 0
         }
-        onEnd?.resume()
+        if isLast { end.complete() }
     }
 
     /// Ends all connections, and returns when all of its threads have ended.
     private func stop() async {
         BackendSocket(descriptor: waker.write).close()
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                state.isStopped = true
-                for socket in state.connections.values { socket.stop() }
-                if state.threads > 0 { state.onEnd = continuation }
-                return state.threads == 0
-            }
-            if isOver { continuation.resume() }
+        state.withLock { state in
+            state.isStopped = true
+            for socket in state.connections.values { socket.stop() }
         }
+        await end.value
     }
 }

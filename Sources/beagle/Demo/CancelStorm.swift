@@ -43,16 +43,13 @@ enum CancelStorm {
         with client: any NetworkClient,
         into outcomes: Lock<Outcomes>
     ) async {
-        await withUnsafeContinuation { continuation in
-            let token = client.executeRequest(Request(url: url, type: .fetchComponent)) { result in
-                let isFirst = outcomes.withLock { outcomes in
-                    outcomes.count(result, of: index)
-                    return outcomes.completions[index] == 1
-                }
-                if isFirst { continuation.resume() }
-            }
-            let delay = Int.random(in: 0...2_000)
-            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) { token?.cancel() }
+        let completion = Promise<Void>()
+        let token = client.executeRequest(Request(url: url, type: .fetchComponent)) { result in
+            outcomes.withLock { $0.count(result, of: index) }
+            completion.complete()
         }
+        let delay = Int.random(in: 0...2_000)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) { token?.cancel() }
+        await completion.value
     }
 }

@@ -238,7 +238,7 @@ import TestClients
                 }
             )
             completion(.success(TransferResponse(head: HTTPResponse(status: .ok), body: body, url: "http://host/")))
-            return TokenSlot()
+            return AnyRequestToken()
         }
     }
 

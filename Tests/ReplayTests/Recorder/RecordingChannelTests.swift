@@ -42,16 +42,12 @@ private struct EarlyReplyServer: HTTPTransport, WebSocket.Transport {
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
         completion(.failure(NetworkError(.unsupported, during: .queue, "it speaks through WebSockets alone")))
-        return NoToken()
+        return AnyRequestToken()
     }
 
     func openWebSocket(_ request: WebSocket.Request) async throws(NetworkError) -> WebSocket {
         WebSocket(response: HTTPResponse(status: .switchingProtocols), channel: channel)
     }
-}
-
-private struct NoToken: RequestToken {
-    func cancel() {}
 }
 
 private final class EarlyReplyChannel: WebSocket.Channel {

@@ -3,17 +3,15 @@ import BeagleNetHTTP
 /// The images that wait for their transfer because there are too many already.
 final class ImageQueue: Sendable {
     private struct Waiting: Sendable {
-        let id: Int
         let host: String
         let control: Priority.Control
-        let continuation: CheckedContinuation<Void, Never>
+        let turn = Promise<Void>()
     }
 
     private struct State: Sendable {
         var running = 0
         var runningOfHost: [String: Int] = [:]
         var waiting: [Waiting] = []
-        var lastID = 0
     }
 
     private let state = Lock(State())
@@ -42,31 +40,21 @@ final class ImageQueue: Sendable {
     }
 
     nonisolated(nonsending) private func wait(_ host: String, _ control: Priority.Control) async {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+        let turn: Promise<Void>? = state.withLock { state in
+            if hasRoom(state, host) {
+                take(&state, host)
+                return nil
+            }
+            let waiting = Waiting(host: host, control: control)
+            state.waiting.append(waiting)
+            return waiting.turn
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isNext = state.withLock { state in
-                    guard !Task.isCancelled, !hasRoom(state, host) else {
-                        take(&state, host)
-                        return true
-                    }
-                    state.waiting.append(Waiting(id: id, host: host, control: control, continuation: continuation))
-                    return false
-                }
-                if isNext { continuation.resume() }
-            }
-        } onCancel: {
-            // It takes a place that isn't there, and leaves it at once.
-            let cancelled = state.withLock { state in
-                let index = state.waiting.firstIndex { $0.id == id }
-                let cancelled = index.map { state.waiting.remove(at: $0) }
-                if cancelled != nil { take(&state, host) }
-                return cancelled
-            }
-            cancelled?.continuation.resume()
+        guard let turn, await turn.valueUnlessCancelled() == nil else { return }
+        state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.turn === turn }) else { return }
+            // It takes a place that isn't there, and leaves it immediately.
+            state.waiting.remove(at: index)
+            take(&state, host)
         }
     }
 
@@ -80,7 +68,7 @@ final class ImageQueue: Sendable {
             state.runningOfHost[host] = left > 0 ? left : nil
             return takeNext(&state)
         }
-        for next in next { next.continuation.resume() }
+        for next in next { next.turn.complete() }
     }
 
     /// Removes the images that may start now, the highest priority first, and the oldest of each priority.

@@ -1,4 +1,5 @@
 public import BeagleNetHTTP
+import Synchronization
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -8,7 +9,7 @@ public import BeagleNetHTTP
 /// An image that is being loaded.
 ///
 /// Releasing the task doesn't cancel it.
-public final class ImageTask: RequestToken, PrioritizedToken {
+public final class ImageTask: RequestToken {
     /// Something that happens before the image is there.
     public enum Event: Sendable {
         /// A stored image that may be outdated, to show until the newer one is there.
@@ -29,12 +30,8 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     private let control: Priority.Control
     private let load: InteractiveLoad
     private let onCancel: @Sendable (ImageTask) -> Void
-    private let state = Lock(State.loading([]))
-
-    private enum State {
-        case loading([CheckedContinuation<Void, Never>])
-        case ended(Result<ImageLoader.Image, NetworkError>)
-    }
+    private let isOver = Atomic(false)
+    private let outcome = Promise<Result<ImageLoader.Image, NetworkError>>()
 
     init(
         _ request: ImageRequest,
@@ -59,19 +56,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     ///   fallbacks, the error of the first image.
     public var image: ImageLoader.Image {
         get async throws(NetworkError) {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    guard case .loading(let waiting) = state else { return true }
-                    state = .loading(waiting + [continuation])
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-            let outcome = state.withLock { state in
-                if case .ended(let outcome) = state { return outcome }
-                return Result<ImageLoader.Image, NetworkError>.failure(.left)
-            }
-            return try outcome.get()
+            try await outcome.value.get()
         }
     }
 
@@ -101,16 +86,11 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     /// - Returns: Whether it was loading.
     @discardableResult
     func finish(_ outcome: Result<ImageLoader.Image, NetworkError>) -> Bool {
-        let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
-            guard case .loading(let waiting) = state else { return nil }
-            state = .ended(outcome)
-            return waiting
-        }
-        guard let waiting else { return false }
+        if isOver.exchange(true, ordering: .relaxed) { return false }
         load.end()
         record?.end(outcome.map { .init($0.source, $0.cacheStatus) })
         continuation.finish()
-        for waiting in waiting { waiting.resume() }
+        self.outcome.complete(outcome)
         return true
     }
 }
