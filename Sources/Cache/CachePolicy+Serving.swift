@@ -14,11 +14,23 @@ extension CachePolicy {
         _ stored: StoredResponse,
         to request: HTTPRequest,
         now: Date
-    ) -> (head: HTTPResponse, body: Data)? {
+    ) -> (head: RawHead, body: Data)? {
+        part(of: stored, for: request).map { (RawHead($0.head, freshness(of: stored, now: now)), $0.body) }
+    }
+
+    /// The status of a response that is taken from the store.
+    package static func status(of stored: StoredResponse, now: Date) -> CacheStatus {
+        CacheStatus(freshness(of: stored, now: now))
+    }
+
+    private static func freshness(of stored: StoredResponse, now: Date) -> RawHead.Freshness {
+        RawHead.Freshness(age: stored.age(at: now), lifetime: stored.lifetime)
+    }
+
+    private static func part(of stored: StoredResponse, for request: HTTPRequest) -> (head: HTTPResponse, body: Data)? {
         let fields = request.headerFields
         if fields.contains(where: { $0.name == .ifMatch || $0.name == .ifUnmodifiedSince }) { return nil }
         var head = stored.head
-        head.headerFields[.age] = String(Int64(min(stored.age(at: now), 2_147_483_648)))
         if isUnmodified(stored, for: request) { return (notModified(head), Data()) }
         if request.method == .head { return (head, Data()) }
         guard let range = fields[.range] else { return (head, stored.body) }

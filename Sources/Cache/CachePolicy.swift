@@ -125,17 +125,4 @@ package enum CachePolicy {
         guard let window = directives.staleIfError ?? stored.directives.staleIfError else { return false }
         return stored.age(at: now) - stored.lifetime <= window
     }
-
-    /// The longest time that is shown, in seconds: about 70 years.
-    private static let longest = 2_147_483_648.0
-
-    /// The status of a response that is taken from the store.
-    package static func status(of stored: StoredResponse, now: Date) -> CacheStatus {
-        let age = stored.age(at: now)
-        return CacheStatus(
-            isStale: age >= stored.lifetime,
-            age: .seconds(min(age, longest)),
-            timeToLive: .seconds(max(-longest, min(stored.lifetime - age, longest)))
-        )
-    }
 }

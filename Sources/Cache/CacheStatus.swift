@@ -1,3 +1,5 @@
+package import BeagleNetHTTP
+
 /// The part that stored responses had in a response, in the words of RFC 9211 (`Cache-Status`).
 public struct CacheStatus: Sendable, Hashable {
     /// A reason to ask the server.
@@ -42,6 +44,19 @@ public struct CacheStatus: Sendable, Hashable {
         self.isStale = isStale
         self.age = age
         self.timeToLive = timeToLive
+    }
+
+    /// The longest time that is shown, in seconds: about 70 years.
+    private static let longest = 2_147_483_648.0
+
+    /// Creates the status of a stored response that was used without asking the server.
+    package init(_ freshness: RawHead.Freshness) {
+        let (age, lifetime) = (freshness.age, freshness.lifetime)
+        self.init(
+            isStale: age >= lifetime,
+            age: .seconds(min(age, Self.longest)),
+            timeToLive: .seconds(max(-Self.longest, min(lifetime - age, Self.longest)))
+        )
     }
 }
 

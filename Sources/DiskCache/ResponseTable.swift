@@ -12,12 +12,12 @@ struct ResponseTable {
 
     /// The responses of a key with their bodies, the least recently inserted first.
     func rows(of key: Data) throws -> [ResponseRow] {
-        let sql = "SELECT \(ResponseRow.columns), body FROM response WHERE key = ? ORDER BY id"
-        // A cursor, because rows that are fetched together have copies of their bodies.
+        let sql = "SELECT \(ResponseRow.columns), body FROM response WHERE key = ?"
+        // A cursor, because rows that are fetched together have copies of their bodies, and so does ORDER BY.
         let found = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [key])
         var rows: [ResponseRow] = []
         while let row = try found.next() { rows.append(ResponseRow(row)) }
-        return rows
+        return rows.sorted { $0.id < $1.id }
     }
 
     /// The responses after one with an identifier, in the order of identifiers, without their bodies.

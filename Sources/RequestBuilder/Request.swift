@@ -55,6 +55,28 @@ public struct Request: Sendable {
     }
 }
 
+extension Request {
+    /// Whether the request consists of a type, a URL and header fields, so that it is cheap to compare.
+    package var isPlain: Bool {
+        if sharedOptions != nil || !query.isEmpty || additionalData != nil { return false }
+        return switch type {
+        case .fetchComponent, .fetchImage: true
+        case .rawRequest(let data): data.content == nil
+        case .submitForm: false
+        }
+    }
+
+    /// Whether a builder makes the same message of two plain requests.
+    package func isPlainlyEqual(to other: Request) -> Bool {
+        switch (type, other.type) {
+        case (.fetchComponent, .fetchComponent), (.fetchImage, .fetchImage): url == other.url
+        case (.rawRequest(let data), .rawRequest(let otherData)):
+            url == other.url && data.method == otherData.method && data.headers == otherData.headers
+        default: false
+        }
+    }
+}
+
 extension Request: CustomStringConvertible, CustomReflectable {
     /// The type, URL, headers and values of the request, with secrets redacted.
     public var description: String {

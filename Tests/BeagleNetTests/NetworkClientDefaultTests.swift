@@ -96,6 +96,42 @@ import TestClients
         #expect(transport.requests.withLock(\.isEmpty))
     }
 
+    // MARK: - Requests that are made again
+
+    @Test func equalRequestsHaveTheHeadersOfTheirTime() async throws {
+        let transport = ScriptedTransport()
+        let client = client(transport)
+        let name = try #require(HTTPField.Name("X-Shelf"))
+        for value in ["1", "1", "2"] {
+            Beagle.dependencies.httpRequestBuilder.additionalHeaders = [name.rawName: value]
+            _ = try await client.executeRequest(request)
+        }
+        #expect(transport.requests.withLock { $0.map { $0.head.headerFields[name] } } == ["1", "1", "2"])
+    }
+
+    @Test func requestsForOneURLHaveTheirOwnMessages() async throws {
+        let url = try #require(URL(string: "http://host/screen"))
+        let data: [Request.RequestData] = [
+            .init(), .init(method: "HEAD"), .init(headers: ["X-A": "1"]), .init(headers: ["X-A": "2"]),
+            .init(method: "POST", body: .text("a")), .init(method: "POST", body: .text("b")),
+        ]
+        var requests = [request, Request(url: url, type: .fetchImage)]
+        requests += data.map { Request(url: url, type: .rawRequest($0)) }
+        requests.append(Request(url: url, type: .fetchComponent, query: [URLQueryItem(name: "a", value: "1")]))
+        requests.append(
+            Request(url: url, type: .fetchComponent, additionalData: HttpAdditionalData(headers: ["X-A": "3"]))
+        )
+        requests += requests
+        let transport = ScriptedTransport()
+        let client = client(transport)
+        for request in requests { _ = try await client.executeRequest(request) }
+        let builder = Beagle.dependencies.httpRequestBuilder
+        let expected = try requests.map { try builder.build($0) }
+        let sent = transport.requests.withLock { $0 }
+        #expect(sent.map(\.head) == expected.map(\.head))
+        #expect(sent.map { $0.body?.data } == expected.map { $0.body?.data })
+    }
+
     // MARK: - One completion
 
     @Test func theCompletionIsNeverCalledInsideExecuteRequest() async {

@@ -287,8 +287,8 @@ func stored(
                 now: now.addingTimeInterval(3.9)
             )
         )
-        #expect(served.head.headerFields[values: .age] == ["8"])
-        #expect(served.head.headerFields[.date] == date(0))
+        #expect(served.head.head.headerFields[values: .age] == ["8"])
+        #expect(served.head.head.headerFields[.date] == date(0))
     }
 
     @Test(
@@ -304,7 +304,7 @@ func stored(
         let stored = stored([("ETag", "\"a\""), ("Last-Modified", date(-100)), ("X-A", "1")])
         let served = try #require(CachePolicy.response(stored, to: get(request), now: now))
         #expect(served.head.status.code == status)
-        #expect(served.head.headerFields[.eTag] == "\"a\"")
+        #expect(served.head.head.headerFields[.eTag] == "\"a\"")
         #expect(served.body.isEmpty == (status == 304))
     }
 

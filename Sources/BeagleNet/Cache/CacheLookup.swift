@@ -71,7 +71,7 @@ struct CacheLookup: Sendable {
             responses,
             use: operation.use,
             now: now,
-            digest: store.digest
+            digest: { store.digest($0) }
         )
     }
 
@@ -91,8 +91,7 @@ struct CacheLookup: Sendable {
     /// The result with a stored response; `nil` if only the server can respond.
     func result(_ stored: StoredResponse, isStale: Bool = false) -> NetworkOperation.Result? {
         guard let (head, body) = CachePolicy.response(stored, to: operation.transfer.head, now: now) else { return nil }
-        var response = NetworkResponse(data: body, response: head, url: stored.url, trailers: stored.trailers)
-        response.cacheStatus = CachePolicy.status(of: stored, now: now)
+        let response = NetworkResponse(stored: head, body, url: stored.url, trailers: stored.trailers)
         return .init(.response(response), from: .cache, isStale: isStale)
     }
 

@@ -19,6 +19,8 @@ final class FollowedDependencies: Sendable {
         let operationEnvironment: OperationEnvironment
         /// The scope that owns the client's operations.
         let operationScope: OperationScope?
+        /// The last messages of the environment's builder.
+        let messages = BuiltMessages()
         /// The pipeline of operations, or the error in its configuration.
         let pipeline: Result<Pipeline, NetworkError>
 

@@ -26,6 +26,7 @@ public final class NetworkClientDefault: NetworkClient {
     private let dependencies: FollowedDependencies
     private let ownBuilder = Lock<CopyOnWrite<HttpRequestBuilder>?>(nil)
     private let coalescer = RequestCoalescer()
+    private let completions = CompletionQueue()
     /// The tasks that listen for events, until they end.
     private let eventListeners = Lock(EventListeners())
 
@@ -89,7 +90,7 @@ public final class NetworkClientDefault: NetworkClient {
             ownership?.begin { token.cancel() }
             return token
         } catch {
-            Task.detached { deliver(.failure(error)) }
+            completions.add { deliver(.failure(error)) }
             return nil
         }
     }
@@ -337,7 +338,7 @@ public final class NetworkClientDefault: NetworkClient {
         let (operation, pipeline) = prepared
         switch path(of: operation, pipeline) {
         case .ended(let result):
-            Task.detached { deliver(.success(result)) }
+            completions.add { deliver(.success(result)) }
             return AnyRequestToken()
         case .alone:
             var operation = operation
@@ -348,14 +349,14 @@ public final class NetworkClientDefault: NetworkClient {
             switch pipeline.start(operation, { _ in }, deliver) {
             case .running(let token): return token
             case .ended(let outcome):
-                Task.detached { deliver(outcome) }
+                completions.add { deliver(outcome) }
                 return AnyRequestToken()
             }
         case .shared:
             let once = OnceCompletion(isHeld: true, deliver)
             defer { once.open() }
             let share = coalescer.requestResult(operation, pipeline, { _ in }, { once.complete($0) })
-            return AnyRequestToken(priorityControl: operation.transfer.priorityControl) {
+            return AnyRequestToken(priorityControl: share.priorityControl) {
                 // The completion is called on another thread, because the caller may hold locks that it needs.
                 if share.leave() { Task { once.complete(.failure(.left)) } }
             }
@@ -399,7 +400,10 @@ public final class NetworkClientDefault: NetworkClient {
                 let transfer = try transfer(of: operation, settings, builder)
                 sent = operation.sending(transfer, operationEnvironment, for: pipeline.credentialOwner)
             } else {
-                let transfer = try transfer(of: operation, settings, settings.environmentBuilder)
+                let transfer = try settings.messages.message(of: operation.request, operation.transfer) {
+                    () throws(NetworkError) in
+                    try self.transfer(of: operation, settings, settings.environmentBuilder)
+                }
                 sent = operation.sending(transfer, settings.operationEnvironment, for: pipeline.credentialOwner)
             }
             if let own = operation.request.options, own.guards(beyond: options) {

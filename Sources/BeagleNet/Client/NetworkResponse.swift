@@ -13,7 +13,11 @@ public struct NetworkResponse: Sendable {
     /// The status and header fields.
     public var response: HTTPResponse {
         get { rawHead.head }
-        set { rawHead = RawHead(newValue) }
+        set {
+            // The old head may hold the status.
+            cacheStatus = cacheStatus
+            rawHead = RawHead(newValue)
+        }
     }
     /// The status, available without creating the other header fields.
     public var status: HTTPResponse.Status { rawHead.status }
@@ -33,10 +37,13 @@ public struct NetworkResponse: Sendable {
     private var sharedMetrics: CopyOnWrite<TransferMetrics>
     /// The part that stored responses had in this one; `nil` if no cache was asked.
     public var cacheStatus: CacheStatus? {
-        get { sharedCacheStatus?.value }
-        set { sharedCacheStatus = newValue.map { CopyOnWrite($0) } }
+        get { sharedCacheStatus?.value ?? rawHead.freshness.map { CacheStatus($0) } }
+        set {
+            if newValue == nil, rawHead.freshness != nil { rawHead = RawHead(rawHead.head) }
+            sharedCacheStatus = newValue.map { CopyOnWrite($0) }
+        }
     }
-    /// Behind a reference, for the same reason.
+    /// Behind a reference, for the same reason; `nil` if the head alone tells it.
     private var sharedCacheStatus: CopyOnWrite<CacheStatus>?
     /// The trailer fields (RFC 9110, 6.5), which aren't among the header fields of `response`.
     public var trailers: HTTPFields
@@ -58,6 +65,18 @@ public struct NetworkResponse: Sendable {
         self.trailers = trailers
         interim = []
     }
+
+    /// Creates a response from a store.
+    init(stored head: RawHead, _ body: Data, url: String, trailers: HTTPFields) {
+        data = body
+        rawHead = head
+        self.url = url
+        sharedMetrics = Self.noMetrics
+        self.trailers = trailers
+        interim = []
+    }
+
+    private static let noMetrics = CopyOnWrite(TransferMetrics())
 
     /// Creates a response from one that a transport collected.
     package init(_ response: consuming TransferResponse) {

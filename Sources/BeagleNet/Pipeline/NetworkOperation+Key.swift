@@ -72,19 +72,47 @@ extension NetworkOperation {
         /// Returns the operation's compared content; `nil` if the operation isn't shared, if its response is streamed,
         /// or if its body is a file or a stream.
         ///
-        /// - Parameter credentialOwner: The number of the user whose credentials the message gets later; 0 for none.
-        static func of(_ operation: NetworkOperation, _ transfer: TransferRequest, for credentialOwner: Int)
-            -> ComparedContent?
-        {
+        /// - Parameters:
+        ///   - partition: The partition of the operation or else of the client.
+        ///   - credentialOwner: The number of the user whose credentials the message gets later; 0 for none.
+        static func of(
+            _ operation: NetworkOperation,
+            _ transfer: TransferRequest,
+            _ partition: String,
+            for credentialOwner: Int
+        ) -> ComparedContent? {
             guard operation.isShared, transfer.delivery == .collect, let body = transfer.body.known else { return nil }
-            return ComparedContent(operation, transfer, body, credentialOwner)
+            return ComparedContent(operation.kind, transfer, body, partition, credentialOwner)
         }
 
-        private init(_ operation: NetworkOperation, _ transfer: TransferRequest, _ body: Data?, _ credentialOwner: Int)
-        {
-            (kind, partition) = (operation.kind, operation.partition)
-            (self.credentialOwner, self.transfer, self.body) = (credentialOwner, transfer, body)
-            bits = operation.bits(transfer, body, credentialOwner)
+        private init(
+            _ kind: Kind,
+            _ transfer: TransferRequest,
+            _ body: Data?,
+            _ partition: String,
+            _ credentialOwner: Int
+        ) {
+            (self.kind, self.partition, self.credentialOwner) = (kind, partition, credentialOwner)
+            (self.transfer, self.body) = (transfer, body)
+            bits = Self.bits(transfer, body, partition, credentialOwner)
+        }
+
+        /// Returns a hash of the bytes in which a client's messages usually differ. The method, the scheme and the
+        /// names of fields are only compared.
+        private static func bits(
+            _ transfer: TransferRequest,
+            _ body: Data?,
+            _ partition: String,
+            _ credentialOwner: Int
+        ) -> UInt64 {
+            var hash = TableHash()
+            hash.combine(UInt64(truncatingIfNeeded: credentialOwner))
+            hash.combine(partition)
+            if let authority = transfer.head.authority { hash.combine(authority) }
+            if let path = transfer.head.path { hash.combine(path) }
+            if let body { hash.combine(body) }
+            for field in transfer.head.headerFields { hash.combine(field.value) }
+            return hash.bits
         }
 
         /// The key, which is computed on first use.
@@ -108,18 +136,6 @@ extension NetworkOperation {
         return Key(kind, partition, credentialOwner, transfer, body, without: left)
     }
 
-    /// Returns a hash of the bytes in which a client's messages usually differ. The method, the scheme and the names of
-    /// fields are only compared.
-    private func bits(_ transfer: TransferRequest, _ body: Data?, _ credentialOwner: Int) -> UInt64 {
-        var hash = TableHash()
-        hash.combine(UInt64(truncatingIfNeeded: credentialOwner))
-        hash.combine(partition)
-        if let authority = transfer.head.authority { hash.combine(authority) }
-        if let path = transfer.head.path { hash.combine(path) }
-        if let body { hash.combine(body) }
-        for field in transfer.head.headerFields { hash.combine(field.value) }
-        return hash.bits
-    }
 }
 
 extension NetworkOperation.ComparedContent: Hashable {

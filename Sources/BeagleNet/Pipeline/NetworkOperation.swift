@@ -17,7 +17,8 @@ public struct NetworkOperation: Sendable {
         var isDetached = false
         var reportsProgress = false
         var attempt = 1
-        var partition = ""
+        /// `nil` for the client's partition.
+        var partition: String?
         var context = Context()
         var maxAge: Duration?
         var performer: (any OperationPerformer)? { didSet { isOneMessage = performer == nil && revision == nil } }
@@ -102,7 +103,7 @@ public struct NetworkOperation: Sendable {
     /// If it isn't set, that of the kind: `networkFirst` for screens, `http` for raw requests, and otherwise
     /// `cacheFirst`. When a client accepts the operation, its container's `policy` applies, if there is one.
     public var policy: RequestPolicy {
-        get { fields.value.policy ?? kind.policy }
+        get { fields.value.policy ?? currentRun.policy ?? kind.policy }
         set { fields.value.policy = newValue }
     }
 
@@ -144,8 +145,8 @@ public struct NetworkOperation: Sendable {
     /// Empty by default, for that of the client's `dependencies.partition`. Set it before the operation runs. If an
     /// interceptor sets it, the `key` doesn't include it, so that the cache neither stores nor finds a response.
     public var partition: String {
-        get { fields.value.partition }
-        set { fields.value.partition = newValue }
+        get { fields.value.partition ?? currentRun.partition }
+        set { fields.value.partition = newValue.isEmpty ? nil : newValue }
     }
 
     /// Raises the priority of the operation after it was started; `nil` by default.
@@ -236,31 +237,22 @@ public struct NetworkOperation: Sendable {
         _ operationEnvironment: OperationEnvironment,
         for credentialOwner: Int
     ) -> NetworkOperation {
-        var operation = self
-        if partition.isEmpty, !operationEnvironment.partition.isEmpty {
-            operation.partition = operationEnvironment.partition
-        }
-        let (comparedContent, scopedFields) = (
-            ComparedContent.of(operation, transfer, for: credentialOwner), transfer.originScopedFields
-        )
+        let partition = partition.isEmpty ? operationEnvironment.partition : partition
+        let comparedContent = ComparedContent.of(self, transfer, partition, for: credentialOwner)
+        let scopedFields = transfer.originScopedFields
         let brought: HTTPFields =
             scopedFields.isEmpty ? [:] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
-        // Setting it copies the operation.
-        if let policy = operationEnvironment.policy, fields.value.policy == nil { operation.policy = policy }
         var transfer = transfer
         if kind.resendPolicy != .ifIdempotent { transfer.resendPolicy = kind.resendPolicy }
-        if let control = fields.value.priorityControl {
-            transfer.priorityControl = control
-        } else if comparedContent != nil {
-            // Another subscriber may raise the priority.
-            transfer.priorityControl = Priority.Control(transfer.options.priority)
-        }
+        if let control = fields.value.priorityControl { transfer.priorityControl = control }
         if let onHead = fields.value.onHead { transfer.onHead = onHead }
+        var operation = self
         operation.transfer = transfer
         operation.additions = nil
         operation.currentRun = OperationRun(
             comparedContent: comparedContent,
-            partition: operation.partition,
+            partition: partition,
+            policy: currentRun.policy ?? operationEnvironment.policy,
             operationEnvironment: operationEnvironment,
             scopedFields: scopedFields,
             requestScopedFields: brought,
@@ -275,7 +267,7 @@ public struct NetworkOperation: Sendable {
     var credentialOwner: Int { currentRun.credentialOwner }
 
     /// Whether the partition is still the one in the compared content.
-    var hasKeyedPartition: Bool { fields.value.partition == currentRun.partition }
+    var hasKeyedPartition: Bool { fields.value.partition.map { $0 == currentRun.partition } ?? true }
 
     /// Marks fields, with their present values, as the credentials of a user.
     mutating func note(credentials fields: Set<HTTPField.Name>, of credentialOwner: Int) {

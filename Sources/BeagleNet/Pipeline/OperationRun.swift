@@ -8,6 +8,9 @@ package final class OperationRun: Sendable {
     let comparedContent: NetworkOperation.ComparedContent?
     /// The partition in the compared content.
     let partition: String
+    /// The policy of the client that accepted the operation, for an operation without its own; `nil` for that of the
+    /// kind.
+    let policy: RequestPolicy?
     let operationEnvironment: OperationEnvironment
     /// The origin-scoped fields that the builder declared; interceptors may add others later.
     let scopedFields: Set<HTTPField.Name>
@@ -37,6 +40,7 @@ package final class OperationRun: Sendable {
     init(
         comparedContent: NetworkOperation.ComparedContent?,
         partition: String = "",
+        policy: RequestPolicy? = nil,
         operationEnvironment: OperationEnvironment = .none,
         scopedFields: Set<HTTPField.Name> = [],
         requestScopedFields: HTTPFields = [:],
@@ -45,6 +49,7 @@ package final class OperationRun: Sendable {
     ) {
         self.comparedContent = comparedContent
         self.partition = partition
+        self.policy = policy
         self.operationEnvironment = operationEnvironment
         self.scopedFields = scopedFields
         self.requestScopedFields = requestScopedFields
@@ -57,6 +62,7 @@ package final class OperationRun: Sendable {
         self.init(
             comparedContent: run.comparedContent,
             partition: run.partition,
+            policy: run.policy,
             operationEnvironment: run.operationEnvironment,
             scopedFields: run.scopedFields,
             requestScopedFields: run.requestScopedFields,

@@ -65,8 +65,9 @@ public final class Pipeline: Sendable {
         ///
         /// - Returns: The response.
         func used(_ stored: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Result {
-            for step in pipeline.steps[self.index...] where step.observer?.applies(to: operation) == true {
-                step.observer?.didUse(stored: stored, for: operation)
+            for step in pipeline.steps[self.index...] {
+                guard let observer = step.observer, observer.applies(to: operation) else { continue }
+                observer.didUse(stored: stored, for: operation)
             }
             return stored
         }

@@ -35,6 +35,8 @@ final class RequestCoalescer: Sendable {
     struct Subscription: Sendable {
         fileprivate let active: ActiveOperation
         fileprivate let id: Int
+        /// Raises the priority of the operation; `nil` if the operation isn't shared.
+        let priorityControl: Priority.Control?
 
         /// Leaves the operation; the subscriber receives nothing afterwards.
         ///
@@ -71,10 +73,15 @@ final class RequestCoalescer: Sendable {
         isOneShot: Bool,
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> Subscription {
+        var operation = operation
+        if operation.comparedContent != nil, operation.transfer.priorityControl == nil {
+            // Another subscriber may raise the priority.
+            operation.transfer.priorityControl = Priority.Control(operation.transfer.options.priority)
+        }
         while true {
             let active = joined(operation, pipeline)
             if let id = active.subscribe(operation, pipeline, isOneShot: isOneShot, receive) {
-                return Subscription(active: active, id: id)
+                return Subscription(active: active, id: id, priorityControl: operation.transfer.priorityControl)
             }
             remove(active)
         }

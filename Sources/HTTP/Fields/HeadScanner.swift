@@ -2,7 +2,7 @@
 ///
 /// It can validate the block in one pass without creating header fields, and create the fields later.
 enum HeadScanner {
-    struct Scanned {
+    struct Scanned: Sendable {
         fileprivate(set) var status: HTTPResponse.Status
         fileprivate(set) var contentLength: Int64?
         fileprivate(set) var isEncoded = false
@@ -11,7 +11,7 @@ enum HeadScanner {
     }
 
     /// The `Content-Type` fields of a head.
-    enum ContentType {
+    enum ContentType: Sendable {
         case none
         /// There is one field, in this range of the block.
         case single(Range<Int>)

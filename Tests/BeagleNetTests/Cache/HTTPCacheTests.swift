@@ -57,6 +57,36 @@ import TestClients
         #expect(fixture.requests == 2)
     }
 
+    @Test func storedResponseKeepsItsStatusIfItsHeadIsReplaced() async throws {
+        let fixture = fixture { _ in .text("1", [.cacheControl: "max-age=60", .age: "7"]) }
+        #expect(await text(fixture, operation()) == "1")
+        var response = try #require(try await fixture.client.run(operation()).response)
+        #expect(response.response.headerFields[values: .age] == ["7"])
+        #expect(response.rawHead.contentLength == nil && !response.rawHead.isEncoded)
+        response.response.headerFields[.age] = nil
+        #expect(response.response.headerFields[.age] == nil)
+        #expect(response.cacheStatus?.age == .seconds(7))
+        var other = try #require(try await fixture.client.run(operation()).response)
+        other.cacheStatus = nil
+        #expect(other.cacheStatus == nil)
+        #expect(other.response.headerFields[.age] == "7")
+    }
+
+    @Test func completionsOfStoredResponsesComeInOrder() async {
+        let fixture = fixture { _ in .text("1", [.cacheControl: "max-age=60"]) }
+        #expect(await text(fixture, operation()) == "1")
+        let order = Lock<[Int]>([])
+        await withCheckedContinuation { continuation in
+            for number in 0..<100 {
+                fixture.client.executeRequest(operation().request) { _ in
+                    order.withLock { $0.append(number) }
+                    if number == 99 { continuation.resume() }
+                }
+            }
+        }
+        #expect(order.withLock { $0 } == Array(0..<100))
+    }
+
     @Test func rawRequestWithoutALifetimeIsSentEachTime() async {
         let fixture = fixture { _ in .text("1") }
         for _ in 0..<2 { #expect(await text(fixture, operation()) == "1") }
