@@ -492,19 +492,17 @@ extension NetworkError {
     )
 }
 
-extension NetworkClientDefault {
-    /// The handle of a caller that shares a run with others.
-    private struct SharedToken: PrioritizedToken {
-        let control: Priority.Control?
-        let onCancel: @Sendable () -> Void
+/// The handle of a caller that shares a run with others.
+private struct SharedToken: PrioritizedToken {
+    let control: Priority.Control?
+    let onCancel: @Sendable () -> Void
 
-        init(control: Priority.Control?, _ onCancel: @escaping @Sendable () -> Void) {
-            self.control = control
-            self.onCancel = onCancel
-        }
-
-        func cancel() { onCancel() }
-
-        func raise(to priority: Priority) { control?.raise(to: priority) }
+    init(control: Priority.Control?, _ onCancel: @escaping @Sendable () -> Void) {
+        self.control = control
+        self.onCancel = onCancel
     }
+
+    func cancel() { onCancel() }
+
+    func raise(to priority: Priority) { control?.raise(to: priority) }
 }
