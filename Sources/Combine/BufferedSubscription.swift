@@ -166,13 +166,6 @@ final class BufferedSubscription<Output: Sendable, Failure: Error>: Subscription
     }
 }
 
-/// A limit on the total size of values, in bytes.
-struct ByteLimit<Value>: Sendable {
-    let limit: Int
-    /// A closure that returns the size of a value, in bytes.
-    let size: @Sendable (Value) -> Int
-}
-
 /// A first-in, first-out queue with amortized constant-time operations.
 private struct Queue<Element> {
     private var incoming: [Element] = []

@@ -85,3 +85,10 @@ extension NetworkClient {
         ClientPublisher { emit throws(NetworkError) in emit(try await run(operation, emit: emit)) }
     }
 }
+
+/// A limit on the total size of values, in bytes.
+struct ByteLimit<Value>: Sendable {
+    let limit: Int
+    /// A closure that returns the size of a value, in bytes.
+    let size: @Sendable (Value) -> Int
+}

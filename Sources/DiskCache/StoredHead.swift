@@ -67,62 +67,64 @@ enum StoredHead {
     }
 }
 
-/// Writes integers, and bytes after their length.
-private struct ByteWriter {
-    private(set) var bytes = Data()
+extension StoredHead {
+    /// Writes integers, and bytes after their length.
+    private struct ByteWriter {
+        private(set) var bytes = Data()
 
-    mutating func write<Integer: FixedWidthInteger>(_ integer: Integer) {
-        withUnsafeBytes(of: integer.littleEndian) { bytes.append(contentsOf: $0) }
-    }
+        mutating func write<Integer: FixedWidthInteger>(_ integer: Integer) {
+            withUnsafeBytes(of: integer.littleEndian) { bytes.append(contentsOf: $0) }
+        }
 
-    mutating func write(_ data: Data) {
-        write(UInt32(truncatingIfNeeded: data.count))
-        bytes.append(data)
-    }
+        mutating func write(_ data: Data) {
+            write(UInt32(truncatingIfNeeded: data.count))
+            bytes.append(data)
+        }
 
-    mutating func write(_ fields: HTTPFields) {
-        let fields = fields.filter { $0.name != .setCookie && $0.name.canonicalName != "set-cookie2" }
-        write(UInt32(truncatingIfNeeded: fields.count))
-        for field in fields {
-            write(Data(field.name.rawName.utf8))
-            field.withUnsafeBytesOfValue { write(Data($0)) }
+        mutating func write(_ fields: HTTPFields) {
+            let fields = fields.filter { $0.name != .setCookie && $0.name.canonicalName != "set-cookie2" }
+            write(UInt32(truncatingIfNeeded: fields.count))
+            for field in fields {
+                write(Data(field.name.rawName.utf8))
+                field.withUnsafeBytesOfValue { write(Data($0)) }
+            }
         }
     }
-}
 
-/// Reads the bytes of a `ByteWriter`. All functions return `nil` at their end.
-private struct ByteReader {
-    private var rest: Data
+    /// Reads the bytes of a `ByteWriter`. All functions return `nil` at their end.
+    private struct ByteReader {
+        private var rest: Data
 
-    init(_ bytes: Data) {
-        rest = bytes
-    }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func byte() -> UInt8? { rest.popFirst() }
-
-    mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
-        take(Integer.bitWidth / 8).map { $0.withUnsafeBytes { Integer(littleEndian: $0.loadUnaligned(as: type)) } }
-    }
-
-    mutating func data() -> Data? { integer(UInt32.self).flatMap { take(Int($0)) } }
-
-    mutating func fields() -> HTTPFields? {
-        guard let count = integer(UInt32.self) else { return nil }
-        var fields = HTTPFields()
-        for _ in 0..<count {
-            guard let text = data(), let name = HTTPField.Name(String(decoding: text, as: UTF8.self)),
-                let value = data()
-            else { return nil }
-            fields.append(HTTPField(name: name, value: value))
+        init(_ bytes: Data) {
+            rest = bytes
         }
-        return fields
-    }
 
-    private mutating func take(_ count: Int) -> Data? {
-        guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
+        var isAtEnd: Bool { rest.isEmpty }
+
+        mutating func byte() -> UInt8? { rest.popFirst() }
+
+        mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+            take(Integer.bitWidth / 8).map { $0.withUnsafeBytes { Integer(littleEndian: $0.loadUnaligned(as: type)) } }
+        }
+
+        mutating func data() -> Data? { integer(UInt32.self).flatMap { take(Int($0)) } }
+
+        mutating func fields() -> HTTPFields? {
+            guard let count = integer(UInt32.self) else { return nil }
+            var fields = HTTPFields()
+            for _ in 0..<count {
+                guard let text = data(), let name = HTTPField.Name(String(decoding: text, as: UTF8.self)),
+                    let value = data()
+                else { return nil }
+                fields.append(HTTPField(name: name, value: value))
+            }
+            return fields
+        }
+
+        private mutating func take(_ count: Int) -> Data? {
+            guard count <= rest.count else { return nil }
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
     }
 }

@@ -237,6 +237,17 @@ public struct HttpRequestBuilder: Sendable {
     }
 }
 
+extension HttpRequestBuilder {
+    /// Adds the hash of the app's capabilities to a request for a screen, if its origin is declared.
+    ///
+    /// The field is part of the message that a client compares, so that two versions of an app never share a screen.
+    func addCapabilities(to message: inout TransferRequest) {
+        guard let capabilities, declares(Origin(of: message.head)) else { return }
+        message.head.headerFields[.beagleCapabilities] = capabilities
+        message.originScopedFields.insert(.beagleCapabilities)
+    }
+}
+
 extension HTTPField.Name {
     /// The name of the header with the platform for which a Beagle backend creates its screens.
     static let beaglePlatform = HTTPField.Name("beagle-platform")!

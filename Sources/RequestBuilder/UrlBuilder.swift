@@ -72,41 +72,43 @@ public struct UrlBuilder: UrlBuilderProtocol {
     }
 }
 
-/// The components of a URL or path, split at its first `#` and, before that, its first `?`.
-///
-/// It is split between Unicode scalars, because a combining character after a delimiter would be part of the same
-/// `Character`.
-private struct Components {
-    /// The scheme and host as written.
-    var schemeAndHost: Substring = ""
-    var path: Substring
-    var query: Substring?
-    var fragment: Substring?
+extension UrlBuilder {
+    /// The components of a URL or path, split at its first `#` and, before that, its first `?`.
+    ///
+    /// It is split between Unicode scalars, because a combining character after a delimiter would be part of the same
+    /// `Character`.
+    private struct Components {
+        /// The scheme and host as written.
+        var schemeAndHost: Substring = ""
+        var path: Substring
+        var query: Substring?
+        var fragment: Substring?
 
-    init(_ text: String) {
-        path = text[...]
-        fragment = Self.cut(&path, at: "#")
-        query = Self.cut(&path, at: "?")
-        let scalars = path.unicodeScalars
-        guard let colon = scalars.firstIndex(where: { $0 == ":" || $0 == "/" }),
-            scalars[colon...].starts(with: "://".unicodeScalars)
-        else { return }
-        let host = scalars[colon...].dropFirst(3)
-        let end = host.firstIndex(of: "/") ?? host.endIndex
-        schemeAndHost = path[..<end]
-        path = path[end...]
-    }
+        init(_ text: String) {
+            path = text[...]
+            fragment = Self.cut(&path, at: "#")
+            query = Self.cut(&path, at: "?")
+            let scalars = path.unicodeScalars
+            guard let colon = scalars.firstIndex(where: { $0 == ":" || $0 == "/" }),
+                scalars[colon...].starts(with: "://".unicodeScalars)
+            else { return }
+            let host = scalars[colon...].dropFirst(3)
+            let end = host.firstIndex(of: "/") ?? host.endIndex
+            schemeAndHost = path[..<end]
+            path = path[end...]
+        }
 
-    var encoded: String {
-        var text = schemeAndHost + PercentEncoding.path.encode(path)
-        if let query { text += "?" + PercentEncoding.query.encode(query) }
-        if let fragment { text += "#" + PercentEncoding.query.encode(fragment) }
-        return String(text)
-    }
+        var encoded: String {
+            var text = schemeAndHost + PercentEncoding.path.encode(path)
+            if let query { text += "?" + PercentEncoding.query.encode(query) }
+            if let fragment { text += "#" + PercentEncoding.query.encode(fragment) }
+            return String(text)
+        }
 
-    private static func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
-        guard let place = text.unicodeScalars.firstIndex(of: mark) else { return nil }
-        defer { text = text[..<place] }
-        return text[text.unicodeScalars.index(after: place)...]
+        private static func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
+            guard let place = text.unicodeScalars.firstIndex(of: mark) else { return nil }
+            defer { text = text[..<place] }
+            return text[text.unicodeScalars.index(after: place)...]
+        }
     }
 }

@@ -214,29 +214,6 @@ extension Pipeline.Decision {
     }
 }
 
-/// The validations that run in the background, one for each key.
-private final class Revalidations: Sendable {
-    private let tasks = Lock<[ResponseKey: Task<Void, Never>]>([:])
-
-    /// Runs a validation, unless one of the same key is running.
-    func start(_ key: ResponseKey, _ work: @escaping @Sendable () async -> Void) {
-        tasks.withLock { tasks in
-            guard tasks[key] == nil else { return }
-            tasks[key] = Task {
-                await work()
-                self.end(key)
-            }
-        }
-    }
-
-    private func end(_ key: ResponseKey) { tasks.withLock { $0[key] = nil } }
-
-    /// Waits for the validations that are running.
-    func finish() async {
-        for task in tasks.withLock({ Array($0.values) }) { await task.value }
-    }
-}
-
 extension NetworkOperation.Kind {
     /// Whether the operation's policy counts: one response is all there is, and the kind isn't made for changes.
     var isStorable: Bool { self == .raw || isShared && self != .subscription }
@@ -276,12 +253,4 @@ private struct PartitionMessage: LogType {
         "Cache bypassed: an interceptor changed the partition of the operation; "
             + "set the partition before running the operation"
     }
-}
-
-/// Logged if a validation in the background fails.
-private struct RevalidationMessage: LogType {
-    let error: NetworkError
-    var category: String { "Cache" }
-    var level: LogLevel { .debug }
-    var message: String { "Validation in the background failed: \(error.message)" }
 }

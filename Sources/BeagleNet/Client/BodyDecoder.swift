@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -13,6 +14,24 @@ public protocol BodyDecoder: Sendable {
 
 extension JSONDecoder: BodyDecoder {}
 extension PropertyListDecoder: BodyDecoder {}
+
+/// A JSON decoder (RFC 8259) that is faster than `JSONDecoder` and decodes as its default strategies do.
+///
+/// Dates are seconds since 2001, bytes are Base64, and names are used unchanged. An unpaired surrogate decodes as
+/// U+FFFD, which a `JSONDecoder` rejects.
+///
+/// For other strategies, pass a `JSONDecoder` to the call or set `BeagleDependencies.bodyDecoder`.
+public struct JSONBodyDecoder: BodyDecoder {
+    /// Creates a decoder; it has no options.
+    public init() {}
+
+    /// Decodes a value from JSON.
+    ///
+    /// - Throws: `DecodingError`, or the error of the type's own initializer.
+    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try TapeDecoder.decode(type, from: data)
+    }
+}
 
 extension NetworkError {
     /// Creates an error for a body that couldn't be decoded, with the coding path of the fault if it is known.

@@ -60,7 +60,7 @@ final class FollowedDependencies: Sendable {
             LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
             BodyDecoderKey.self, InterceptorsKey.self, ClockKey.self,
             CallerContextsKey.self, PolicyKey.self, PartitionKey.self, OperationScopeKey.self,
-            ScreenCapabilitiesKey.self, ScreenRequestRulesKey.self, InteractiveLoadsKey.self,
+            ScreenCapabilitiesKey.self, ScreenRequestRulesKey.self, InteractiveLoads.Key.self,
         ])
         source = followed ?? dependencies
         self.transport = transport

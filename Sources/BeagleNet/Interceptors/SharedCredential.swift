@@ -1,25 +1,5 @@
 import BeagleNetHTTP
 
-/// A type-erased credential.
-///
-/// Generic code would cost each request more than all its other work.
-final class Credential: Sendable {
-    let attach: @Sendable (inout HTTPRequest) -> Void
-    let isExpiring: @Sendable () -> Bool
-    /// Fetches a new credential; returns `nil` if the user must sign in.
-    let renew: @Sendable () async throws -> Credential?
-
-    init(
-        attach: @escaping @Sendable (inout HTTPRequest) -> Void,
-        isExpiring: @escaping @Sendable () -> Bool,
-        renew: @escaping @Sendable () async throws -> Credential?
-    ) {
-        self.attach = attach
-        self.isExpiring = isExpiring
-        self.renew = renew
-    }
-}
-
 /// A credential that operations share.
 ///
 /// It is fetched once, and operations that need it in the meantime wait for the same fetch.
@@ -203,34 +183,5 @@ private enum CredentialOwnerID {
             last += 1
             return last
         }
-    }
-}
-
-/// A fetch of a credential.
-///
-/// Its operations get no credential.
-final class CredentialFetch: Sendable {
-    @TaskLocal private static var current: CredentialFetch?
-
-    private let isOver = Lock(false)
-
-    /// Whether the running code belongs to a fetch.
-    ///
-    /// Such code must not wait for a credential, because it would wait for its own end.
-    static var isActive: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
-
-    /// Creates a task as part of a fetch.
-    static func begin<Value>(_ fetch: CredentialFetch?, _ body: () -> Value) -> Value {
-        $current.withValue(fetch, operation: body)
-    }
-
-    /// The fetch to which the running code belongs.
-    static var running: CredentialFetch? { current }
-
-    /// Performs the fetch.
-    func run<Fetched: Sendable>(_ fetch: @Sendable () async -> Fetched) async -> Fetched {
-        // Tasks that were started in the meantime and outlive the fetch don't belong to it any more.
-        defer { isOver.withLock { $0 = true } }
-        return await Self.$current.withValue(self) { await fetch() }
     }
 }

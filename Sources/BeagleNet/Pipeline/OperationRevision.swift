@@ -1,4 +1,4 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 /// A rule that replaces a message which the server doesn't accept.
@@ -69,6 +69,12 @@ extension NetworkOperation {
         operation.revise(built, withPath: request.query != made.query)
         return operation
     }
+
+    /// Returns an operation for a message that wasn't built from a request, with the dependencies of this operation's
+    /// client.
+    package func sibling(_ transfer: TransferRequest, kind: Kind) -> NetworkOperation {
+        NetworkOperation(request, kind: kind).sending(transfer, operationEnvironment, for: 0)
+    }
 }
 
 extension Request {
@@ -102,5 +108,21 @@ extension TransferRequest {
         head.method == other.head.method && head.path == other.head.path
             && head.headerFields[.contentType] == other.head.headerFields[.contentType]
             && body?.data == other.body?.data && (body == nil) == (other.body == nil)
+    }
+}
+
+/// The messages of one run of an operation in which further messages may follow (`OperationRevision`).
+///
+/// Interceptors use it for work that spans several messages.
+package final class MessageSeries: Sendable {
+    private let completionHandlers = Lock<[@Sendable () -> Void]>([])
+
+    /// Registers a closure to call when no further message follows.
+    package func onEnd(_ closing: @escaping @Sendable () -> Void) {
+        completionHandlers.withLock { $0.append(closing) }
+    }
+
+    func end() {
+        for closing in completionHandlers.withLock({ $0 }) { closing() }
     }
 }

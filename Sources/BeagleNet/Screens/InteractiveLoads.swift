@@ -130,11 +130,15 @@ final class InteractiveLoad: RequestObservation {
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) { end() }
 }
 
-enum InteractiveLoadsKey: DependencyDefault {
-    static func live(_ dependencies: BeagleDependencies) -> InteractiveLoads { InteractiveLoads(dependencies.clock) }
+extension InteractiveLoads {
+    enum Key: DependencyDefault {
+        static func live(_ dependencies: BeagleDependencies) -> InteractiveLoads {
+            InteractiveLoads(dependencies.clock)
+        }
+    }
 }
 
 extension BeagleDependencies {
     /// The loads of the container's clients and image loaders that a user may wait for.
-    var interactiveLoads: InteractiveLoads { self[InteractiveLoadsKey.self] }
+    var interactiveLoads: InteractiveLoads { self[InteractiveLoads.Key.self] }
 }

@@ -44,18 +44,3 @@ struct ScreenFrame {
     /// The innermost element of the outline, or -1.
     var element: Int32 = -1
 }
-
-/// A component, an action or an image path that the walk is in, with the parts that members at any depth add to.
-struct ScreenOwner {
-    /// The reference whose members this object has, or -1.
-    var record: Int32 = -1
-    /// The list whose items and templates this object has, or -1.
-    var list: Int32 = -1
-    /// The innermost form of Beagle 1.x, or -1.
-    var form: Int32
-    let opensForm: Bool
-    let submits: Bool
-    let time: NeedTime
-    let firstRecord: Int32
-    let start: UInt32
-}

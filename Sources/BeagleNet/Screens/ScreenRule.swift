@@ -94,8 +94,3 @@ struct ScreenMarker: Sendable, Hashable {
     let form: Form
     let family: ScreenRule.Family
 }
-
-/// The kinds of references, in one byte.
-enum ReferenceKind: UInt8, Sendable, Hashable {
-    case unknown, image, route, lazy, form, request, webPage
-}

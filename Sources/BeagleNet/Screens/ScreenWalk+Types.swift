@@ -68,13 +68,13 @@ extension ScreenWalk {
         guard edge.role == .template || (edge.role == .alternatives && current.isObject) else { return }
         // An array of components is one template: its elements don't have its role.
         guard let list = list() else { return }
-        let content = ScreenScope.Content.template(
+        let content = ScreenFindings.Scope.Content.template(
             list: list,
             case: .none,
             isAlternative: edge.role == .alternatives
         )
         let first = found.records.count
-        found.scopes.append(ScreenScope(content: content, start: current.start, records: first..<first))
+        found.scopes.append(ScreenFindings.Scope(content: content, start: current.start, records: first..<first))
         current.isRegion = true
         current.scope = Int32(found.scopes.count - 1)
     }
@@ -153,7 +153,7 @@ extension ScreenWalk {
     }
 }
 
-extension ScreenScope {
+extension ScreenFindings.Scope {
     fileprivate var isContext: Bool {
         if case .context = content { return true }
         return false

@@ -66,7 +66,7 @@ extension ScreenWalk {
     mutating func list() -> Int32? {
         guard let last = owners.indices.last else { return nil }
         if owners[last].list < 0 {
-            found.lists.append(ScreenList())
+            found.lists.append(ScreenFindings.List())
             owners[last].list = Int32(found.lists.count - 1)
         }
         return owners[last].list
@@ -84,7 +84,7 @@ extension ScreenWalk {
         if current.scope < 0 {
             let first = Int(owners.last?.firstRecord ?? 0)
             found.scopes.append(
-                ScreenScope(
+                ScreenFindings.Scope(
                     content: .context(id: .none, value: 0),
                     start: owners.last?.start ?? 0,
                     records: first..<first
@@ -186,5 +186,10 @@ extension ScreenWalk {
 
     private mutating func append(to frame: ScreenFrame, isAction: Bool) -> Int32 {
         found.paths.append(to: frame.path, frame.step, isName: frame.isObject, isAction: isAction)
+    }
+
+    /// Whether the text of an image's path is an expression or an address, and not the name of a local image.
+    func mayBeImage(_ path: JSONSpan) -> Bool {
+        path.text(in: cursor.bytes).utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "/") }
     }
 }

@@ -151,3 +151,18 @@ extension JSONCursor {
         return first | 0x20 == UInt8(ascii: "h") || first == UInt8(ascii: "\\")
     }
 }
+
+/// A component, an action or an image path that the walk is in, with the parts that members at any depth add to.
+struct ScreenOwner {
+    /// The reference whose members this object has, or -1.
+    var record: Int32 = -1
+    /// The list whose items and templates this object has, or -1.
+    var list: Int32 = -1
+    /// The innermost form of Beagle 1.x, or -1.
+    var form: Int32
+    let opensForm: Bool
+    let submits: Bool
+    let time: NeedTime
+    let firstRecord: Int32
+    let start: UInt32
+}

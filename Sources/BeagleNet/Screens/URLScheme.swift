@@ -1,3 +1,5 @@
+import BeagleNetHTTP
+
 /// The kind of a URL by its scheme (RFC 3986, 3.1).
 enum URLScheme {
     /// The URL is relative, or begins with an expression.
@@ -33,5 +35,16 @@ extension UInt8 {
     fileprivate var isSchemeByte: Bool {
         asciiLowercased &- 0x61 < 26 || self &- 0x30 < 10 || self == UInt8(ascii: "+") || self == UInt8(ascii: "-")
             || self == UInt8(ascii: ".")
+    }
+}
+
+extension JSONSpan {
+    /// Returns the kind of the scheme of a string that is a URL.
+    func scheme(in bytes: UnsafeBufferPointer<UInt8>) -> URLScheme {
+        let written = written(in: bytes)
+        guard hasEscapes else { return URLScheme(of: written) }
+        // The scheme is in the first bytes. An escape may be cut off after them.
+        let beginning = Array(JSONText.unescaped(Array(written.prefix(96))[...]).utf8)
+        return beginning.withUnsafeBufferPointer { URLScheme(of: $0) }
     }
 }

@@ -16,3 +16,21 @@ extension ViewClient {
         public var age: Duration? { response.cacheStatus?.age }
     }
 }
+
+extension ViewClient.FetchedScreen {
+    /// Creates a fetched screen from the result of its operation.
+    init(_ screen: Screen, _ result: NetworkOperation.Result, wasPrefetched: Bool = false) {
+        self.init(
+            screen: screen,
+            response: result.response ?? NetworkResponse(),
+            source: result.source,
+            isStale: result.isStale,
+            wasPrefetched: wasPrefetched
+        )
+    }
+
+    /// The origin of the screen, which explains the duration of its load.
+    var cause: ViewClient.Scope.Timing.Load.Cause {
+        wasPrefetched ? .prefetch : .init(source, response.cacheStatus)
+    }
+}

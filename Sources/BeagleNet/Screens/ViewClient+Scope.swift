@@ -159,9 +159,3 @@ extension ViewClient {
         Scope(name, self, images, opened, context)
     }
 }
-
-extension ViewClient.FetchedScreen {
-    fileprivate var cause: ViewClient.Scope.Timing.Load.Cause {
-        wasPrefetched ? .prefetch : .init(source, response.cacheStatus)
-    }
-}

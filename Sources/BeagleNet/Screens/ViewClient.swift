@@ -207,15 +207,3 @@ public final class ViewClient: Sendable {
     /// The number of prefetches that wait or are running.
     public var pendingCount: Int { prefetches.pendingCount }
 }
-
-extension ViewClient.FetchedScreen {
-    fileprivate init(_ screen: Screen, _ result: NetworkOperation.Result, wasPrefetched: Bool = false) {
-        self.init(
-            screen: screen,
-            response: result.response ?? NetworkResponse(),
-            source: result.source,
-            isStale: result.isStale,
-            wasPrefetched: wasPrefetched
-        )
-    }
-}

@@ -1,7 +1,7 @@
 import CBeagleNetCurl
 
-// The libcurl options that we set, grouped by value type so that the compiler rejects a call to the wrong setter.
-// A test compares each group with the result of `curl_easy_option_by_id`.
+// The libcurl options that we set, grouped by value type so that the compiler rejects a call to the wrong setter:
+// one table, therefore in one file. A test compares each group with the result of `curl_easy_option_by_id`.
 
 /// Options that take a `long`.
 enum LongOption: CaseIterable {

@@ -55,69 +55,74 @@ final class LineList {
     var first: UnsafeMutablePointer<curl_slist>? { list.first }
 }
 
-/// A writer of a `FieldList` into one block of memory: first the buffer for error text, then the nodes, then the lines.
-/// The block grows as needed. The caller takes ownership of it.
-private struct LineWriter {
-    private(set) var memory: UnsafeMutableRawPointer
-    private let count: Int
-    private var index = 0
-    /// The offset of the end of the lines.
-    private var end: Int
-    private var size: Int
+extension FieldList {
+    /// A writer of a `FieldList` into one block of memory: first the buffer for error text, then the nodes, then the lines.
+    /// The block grows as needed. The caller takes ownership of it.
+    private struct LineWriter {
+        private(set) var memory: UnsafeMutableRawPointer
+        private let count: Int
+        private var index = 0
+        /// The offset of the end of the lines.
+        private var end: Int
+        private var size: Int
 
-    init(_ count: Int) {
-        self.count = count
-        end = Int(CURL_ERROR_SIZE) + count * MemoryLayout<curl_slist>.stride
-        size = end + 64 * count
-        memory = .allocate(byteCount: size, alignment: MemoryLayout<curl_slist>.alignment)
-        memory.storeBytes(of: 0, as: CChar.self)
-    }
-
-    private var nodes: UnsafeMutablePointer<curl_slist> {
-        (memory + Int(CURL_ERROR_SIZE)).assumingMemoryBound(to: curl_slist.self)
-    }
-
-    /// Begins a line. Its node stores the line's offset until the block no longer moves.
-    mutating func begin() {
-        (nodes + index).initialize(to: curl_slist(data: UnsafeMutablePointer(bitPattern: end), next: nil))
-        index += 1
-    }
-
-    mutating func write(_ text: String) {
-        var text = text
-        text.withUTF8 { write($0) }
-    }
-
-    mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard let base = bytes.baseAddress else { return }
-        makeRoom(for: bytes.count)
-        (memory + end).copyMemory(from: base, byteCount: bytes.count)
-        end += bytes.count
-    }
-
-    mutating func write(_ byte: UInt8) {
-        makeRoom(for: 1)
-        memory.storeBytes(of: byte, toByteOffset: end, as: UInt8.self)
-        end += 1
-    }
-
-    /// Links the nodes into a list and returns the first.
-    func linked() -> UnsafeMutablePointer<curl_slist> {
-        let nodes = nodes
-        for index in 0..<count {
-            let line = memory + Int(bitPattern: nodes[index].data)
-            nodes[index].data = line.assumingMemoryBound(to: CChar.self)
-            nodes[index].next = index + 1 < count ? nodes + index + 1 : nil
+        init(_ count: Int) {
+            self.count = count
+            end = Int(CURL_ERROR_SIZE) + count * MemoryLayout<curl_slist>.stride
+            size = end + 64 * count
+            memory = .allocate(byteCount: size, alignment: MemoryLayout<curl_slist>.alignment)
+            memory.storeBytes(of: 0, as: CChar.self)
         }
-        return nodes
-    }
 
-    private mutating func makeRoom(for count: Int) {
-        if end + count <= size { return }
-        size = 2 * (size + count)
-        let larger = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<curl_slist>.alignment)
-        larger.copyMemory(from: memory, byteCount: end)
-        memory.deallocate()
-        memory = larger
+        private var nodes: UnsafeMutablePointer<curl_slist> {
+            (memory + Int(CURL_ERROR_SIZE)).assumingMemoryBound(to: curl_slist.self)
+        }
+
+        /// Begins a line. Its node stores the line's offset until the block no longer moves.
+        mutating func begin() {
+            (nodes + index).initialize(to: curl_slist(data: UnsafeMutablePointer(bitPattern: end), next: nil))
+            index += 1
+        }
+
+        mutating func write(_ text: String) {
+            var text = text
+            text.withUTF8 { write($0) }
+        }
+
+        mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+            guard let base = bytes.baseAddress else { return }
+            makeRoom(for: bytes.count)
+            (memory + end).copyMemory(from: base, byteCount: bytes.count)
+            end += bytes.count
+        }
+
+        mutating func write(_ byte: UInt8) {
+            makeRoom(for: 1)
+            memory.storeBytes(of: byte, toByteOffset: end, as: UInt8.self)
+            end += 1
+        }
+
+        /// Links the nodes into a list and returns the first.
+        func linked() -> UnsafeMutablePointer<curl_slist> {
+            let nodes = nodes
+            for index in 0..<count {
+                let line = memory + Int(bitPattern: nodes[index].data)
+                nodes[index].data = line.assumingMemoryBound(to: CChar.self)
+                nodes[index].next = index + 1 < count ? nodes + index + 1 : nil
+            }
+            return nodes
+        }
+
+        private mutating func makeRoom(for count: Int) {
+            if end + count <= size { return }
+            size = 2 * (size + count)
+            let larger = UnsafeMutableRawPointer.allocate(
+                byteCount: size,
+                alignment: MemoryLayout<curl_slist>.alignment
+            )
+            larger.copyMemory(from: memory, byteCount: end)
+            memory.deallocate()
+            memory = larger
+        }
     }
 }

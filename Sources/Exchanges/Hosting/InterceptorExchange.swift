@@ -98,3 +98,16 @@ public struct InterceptorExchange: Exchange {
         .eraseToAnyPublisher()
     }
 }
+
+/// The transport of a pipeline that never reaches its transport.
+struct NoTransport: HTTPTransport {
+    func perform(
+        _ request: TransferRequest,
+        completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
+    ) -> any RequestToken {
+        completion(
+            .failure(NetworkError(.unsupported, during: .build, "an interceptor among exchanges has no transport"))
+        )
+        return AnyRequestToken()
+    }
+}

@@ -20,6 +20,28 @@ struct GraphQLToken {
     var end: Int
 }
 
+extension GraphQLToken.Kind {
+    /// Creates the kind of a single-byte punctuator, or `nil` if the byte isn't one (2.1.8).
+    init?(punctuator byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "{"): self = .braceLeft
+        case UInt8(ascii: "}"): self = .braceRight
+        case UInt8(ascii: "("): self = .parenLeft
+        case UInt8(ascii: ")"): self = .parenRight
+        case UInt8(ascii: ":"): self = .colon
+        case UInt8(ascii: "$"): self = .dollar
+        case UInt8(ascii: "!"): self = .bang
+        case UInt8(ascii: "["): self = .bracketLeft
+        case UInt8(ascii: "]"): self = .bracketRight
+        case UInt8(ascii: "@"): self = .at
+        case UInt8(ascii: "="): self = .equals
+        case UInt8(ascii: "|"): self = .pipe
+        case UInt8(ascii: "&"): self = .ampersand
+        default: return nil
+        }
+    }
+}
+
 /// A syntax or validation error of a document, with its position.
 struct GraphQLSyntaxError: Error {
     /// The offset of the error, in bytes.

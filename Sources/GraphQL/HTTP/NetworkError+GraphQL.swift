@@ -60,3 +60,15 @@ public struct GraphQLErrors: Error, Sendable, Hashable, CustomStringConvertible 
     /// One line for each error.
     public var description: String { errors.map(\.description).joined(separator: "\n") }
 }
+
+extension NetworkError {
+    /// Returns an error for a message of a subscription that exceeds `GraphQLEndpoint.maxMessageBytes`.
+    static func messageTooLarge(_ maxMessageBytes: Int) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .body,
+            "a message of the subscription is larger than the \(maxMessageBytes) bytes allowed",
+            advice: "increase GraphQLEndpoint.maxMessageBytes, or request less data per result"
+        )
+    }
+}

@@ -67,16 +67,6 @@ public struct GraphQLOperation<Input: Encodable, Output: Decodable>: Encodable {
 
 extension GraphQLOperation: Sendable where Input: Sendable {}
 
-/// The part of a result's data from which a value is decoded.
-public enum GraphQLRoot: Sendable, Hashable {
-    /// The operation's only root field, not counting `__typename`.
-    case onlyField
-    /// The root field with this response key, which is its alias if it has one.
-    case field(String)
-    /// All of the data, with the root fields as members.
-    case wholeData
-}
-
 /// The variables of an operation that fetches an object by its ID.
 public struct IDInput: Encodable, Sendable, Hashable {
     /// The ID of the object.

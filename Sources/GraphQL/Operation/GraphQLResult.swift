@@ -78,3 +78,13 @@ public struct GraphQLResult<T: Decodable>: Decodable {
 }
 
 extension GraphQLResult: Sendable where T: Sendable {}
+
+/// The part of a result's data from which a value is decoded.
+public enum GraphQLRoot: Sendable, Hashable {
+    /// The operation's only root field, not counting `__typename`.
+    case onlyField
+    /// The root field with this response key, which is its alias if it has one.
+    case field(String)
+    /// All of the data, with the root fields as members.
+    case wholeData
+}

@@ -9,12 +9,12 @@ import BeagleNet
 struct SelectionRecorder: Decoder {
     let recording: SelectionRecording
     let userInfo: [CodingUserInfoKey: Any]
-    let failure: RecordingFailure
+    let failure: Failure
     var codingPath: [any CodingKey] = []
     /// The types that are being decoded, outermost first.
     private var types: [any Any.Type] = []
 
-    init(recording: SelectionRecording, userInfo: [CodingUserInfoKey: any Sendable], failure: RecordingFailure) {
+    init(recording: SelectionRecording, userInfo: [CodingUserInfoKey: any Sendable], failure: Failure) {
         self.recording = recording
         self.userInfo = userInfo
         self.failure = failure
@@ -64,79 +64,86 @@ struct SelectionRecorder: Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueRecorder(recorder: self) }
 }
 
-private struct KeyedRecorder<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let recorder: SelectionRecorder
-    var codingPath: [any CodingKey] { recorder.codingPath }
-    /// Always empty, because only the server knows the keys.
-    var allKeys: [Key] { [] }
-
-    func contains(_ key: Key) -> Bool { true }
-
-    func decodeNil(forKey key: Key) -> Bool { false }
-
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try recorder.field(key).value(type)
+extension SelectionRecorder {
+    /// An error that must be kept even if the type handles a failed decoding with `try?`.
+    final class Failure {
+        var error: SelectionError?
     }
 
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) -> KeyedDecodingContainer<Nested> {
-        recorder.field(key).container(keyedBy: type)
+    private struct KeyedRecorder<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let recorder: SelectionRecorder
+        var codingPath: [any CodingKey] { recorder.codingPath }
+        /// Always empty, because only the server knows the keys.
+        var allKeys: [Key] { [] }
+
+        func contains(_ key: Key) -> Bool { true }
+
+        func decodeNil(forKey key: Key) -> Bool { false }
+
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+            try recorder.field(key).value(type)
+        }
+
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type,
+            forKey key: Key
+        ) -> KeyedDecodingContainer<Nested> {
+            recorder.field(key).container(keyedBy: type)
+        }
+
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
+            recorder.field(key).unkeyedContainer()
+        }
+
+        func superDecoder() -> any Decoder { recorder.field(SuperKey.super) }
+
+        func superDecoder(forKey key: Key) -> any Decoder { recorder.field(key) }
+
+        private enum SuperKey: String, CodingKey {
+            case `super`
+        }
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
-        recorder.field(key).unkeyedContainer()
+    /// A list of one element, or of as many as a type decodes without checking for the end.
+    private struct UnkeyedRecorder: UnkeyedDecodingContainer {
+        let recorder: SelectionRecorder
+        var codingPath: [any CodingKey] { recorder.codingPath }
+        var count: Int? { 1 }
+        var isAtEnd: Bool { currentIndex > 0 }
+        var currentIndex = 0
+
+        mutating func decodeNil() -> Bool { false }
+
+        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            currentIndex += 1
+            return try recorder.value(type)
+        }
+
+        mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+            currentIndex += 1
+            return recorder.container(keyedBy: type)
+        }
+
+        mutating func nestedUnkeyedContainer() -> any UnkeyedDecodingContainer {
+            currentIndex += 1
+            return recorder.unkeyedContainer()
+        }
+
+        mutating func superDecoder() -> any Decoder {
+            currentIndex += 1
+            return recorder
+        }
     }
 
-    func superDecoder() -> any Decoder { recorder.field(SuperKey.super) }
+    private struct SingleValueRecorder: SingleValueDecodingContainer {
+        let recorder: SelectionRecorder
+        var codingPath: [any CodingKey] { recorder.codingPath }
 
-    func superDecoder(forKey key: Key) -> any Decoder { recorder.field(key) }
+        func decodeNil() -> Bool { false }
 
-    private enum SuperKey: String, CodingKey {
-        case `super`
-    }
-}
-
-/// A list of one element, or of as many as a type decodes without checking for the end.
-private struct UnkeyedRecorder: UnkeyedDecodingContainer {
-    let recorder: SelectionRecorder
-    var codingPath: [any CodingKey] { recorder.codingPath }
-    var count: Int? { 1 }
-    var isAtEnd: Bool { currentIndex > 0 }
-    var currentIndex = 0
-
-    mutating func decodeNil() -> Bool { false }
-
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        currentIndex += 1
-        return try recorder.value(type)
-    }
-
-    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        currentIndex += 1
-        return recorder.container(keyedBy: type)
-    }
-
-    mutating func nestedUnkeyedContainer() -> any UnkeyedDecodingContainer {
-        currentIndex += 1
-        return recorder.unkeyedContainer()
-    }
-
-    mutating func superDecoder() -> any Decoder {
-        currentIndex += 1
-        return recorder
-    }
-}
-
-private struct SingleValueRecorder: SingleValueDecodingContainer {
-    let recorder: SelectionRecorder
-    var codingPath: [any CodingKey] { recorder.codingPath }
-
-    func decodeNil() -> Bool { false }
-
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try recorder.value(type)
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            try recorder.value(type)
+        }
     }
 }
 

@@ -62,3 +62,14 @@ enum FieldNames {
         return Int((hash ^ hash >> 16) % UInt32(size))
     }
 }
+
+extension HTTPField.Name {
+    /// The `Idempotency-Key` field, by which a server recognizes a request that it has already processed
+    /// (draft-ietf-httpapi-idempotency-key-header).
+    package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+
+    /// `Beagle-Capabilities`: the hash of the components and actions that an app can show.
+    package static let beagleCapabilities = HTTPField.Name("Beagle-Capabilities")!
+    /// `Beagle-Capability-List`: the components and actions themselves, and in a response the wish for them.
+    package static let beagleCapabilityList = HTTPField.Name("Beagle-Capability-List")!
+}

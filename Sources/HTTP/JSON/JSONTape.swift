@@ -345,63 +345,63 @@ struct TapeKey: CodingKey {
     init?(intValue: Int) { self.init(intValue) }
 }
 
-// MARK: - Writing
+extension JSONTape {
+    private struct Writer: JSONScanner.Visitor {
+        var entries: [JSONTape.Entry] = []
+        private var parent = 0
+        private let bytes: UnsafeBufferPointer<UInt8>
+        /// The number of open containers, and the maximum for recorded values.
+        private var depth = 0
+        private let limit: Int
 
-private struct Writer: JSONScanner.Visitor {
-    var entries: [JSONTape.Entry] = []
-    private var parent = 0
-    private let bytes: UnsafeBufferPointer<UInt8>
-    /// The number of open containers, and the maximum for recorded values.
-    private var depth = 0
-    private let limit: Int
-
-    init(_ bytes: UnsafeBufferPointer<UInt8>, _ limit: Int) {
-        self.bytes = bytes
-        self.limit = limit
-    }
-
-    mutating func open(isObject: Bool, at start: Int) {
-        defer { depth += 1 }
-        if depth > limit { return }
-        append(isObject ? .objectStart : .arrayStart, start..<start, false)
-        parent = entries.count - 1
-    }
-
-    mutating func close(at end: Int) {
-        depth -= 1
-        if depth > limit { return }
-        entries[parent].next = UInt32(truncatingIfNeeded: entries.count)
-        entries[parent].end = UInt32(truncatingIfNeeded: end)
-        parent = Int(entries[parent].parent)
-    }
-
-    mutating func name(_ text: JSONScanner.Text) {
-        if depth > limit { return }
-        if text.hasEscapes || !bytes[text.range].isASCII { entries[parent].hasEscapes = true }
-        append(.name, text.range, text.hasEscapes)
-    }
-
-    mutating func string(_ text: JSONScanner.Text) {
-        if depth <= limit { append(.string, text.range, text.hasEscapes) }
-    }
-
-    mutating func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>) {
-        if depth <= limit { append(kind, range, false) }
-    }
-
-    private mutating func append(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>, _ hasEscapes: Bool) {
-        var entry = JSONTape.Entry(
-            kind: kind,
-            hasEscapes: hasEscapes,
-            start: UInt32(truncatingIfNeeded: range.lowerBound),
-            end: UInt32(truncatingIfNeeded: range.upperBound),
-            next: UInt32(truncatingIfNeeded: entries.count + 1),
-            parent: UInt32(truncatingIfNeeded: parent)
-        )
-        if !entries.isEmpty, kind != .name {
-            entry.ordinal = entries[parent].count
-            entries[parent].count += 1
+        init(_ bytes: UnsafeBufferPointer<UInt8>, _ limit: Int) {
+            self.bytes = bytes
+            self.limit = limit
         }
-        entries.append(entry)
+
+        mutating func open(isObject: Bool, at start: Int) {
+            defer { depth += 1 }
+            if depth > limit { return }
+            append(isObject ? .objectStart : .arrayStart, start..<start, false)
+            parent = entries.count - 1
+        }
+
+        mutating func close(at end: Int) {
+            depth -= 1
+            if depth > limit { return }
+            entries[parent].next = UInt32(truncatingIfNeeded: entries.count)
+            entries[parent].end = UInt32(truncatingIfNeeded: end)
+            parent = Int(entries[parent].parent)
+        }
+
+        mutating func name(_ text: JSONScanner.Text) {
+            if depth > limit { return }
+            if text.hasEscapes || !bytes[text.range].isASCII { entries[parent].hasEscapes = true }
+            append(.name, text.range, text.hasEscapes)
+        }
+
+        mutating func string(_ text: JSONScanner.Text) {
+            if depth <= limit { append(.string, text.range, text.hasEscapes) }
+        }
+
+        mutating func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>) {
+            if depth <= limit { append(kind, range, false) }
+        }
+
+        private mutating func append(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>, _ hasEscapes: Bool) {
+            var entry = JSONTape.Entry(
+                kind: kind,
+                hasEscapes: hasEscapes,
+                start: UInt32(truncatingIfNeeded: range.lowerBound),
+                end: UInt32(truncatingIfNeeded: range.upperBound),
+                next: UInt32(truncatingIfNeeded: entries.count + 1),
+                parent: UInt32(truncatingIfNeeded: parent)
+            )
+            if !entries.isEmpty, kind != .name {
+                entry.ordinal = entries[parent].count
+                entries[parent].count += 1
+            }
+            entries.append(entry)
+        }
     }
 }

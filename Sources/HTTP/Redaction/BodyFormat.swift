@@ -66,32 +66,9 @@ enum BodyFormat {
     }
 }
 
-/// A body of unknown type that isn't JSON: text, unless a byte shows that it is binary.
-private struct BinaryOrText: BodyScan {
-    let redactor: Redactor
-    /// Whether the type says that the bytes aren't text, so that any control byte means binary. Otherwise the bytes
-    /// must also be invalid UTF-8, because STOMP frames contain control bytes.
-    let isOctets: Bool
-    private var scan: (any BodyScan)?
-
-    init(redactor: Redactor, isOctets: Bool) {
-        self.redactor = redactor
-        self.isOctets = isOctets
-    }
-
-    mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
-        if scan == nil {
-            // The window is full, or the body is complete.
-            scan =
-                isBinary(window.bytes.prefix(TextScan.window))
-                ? UnchangedBody() : TextBody(redactor: redactor, rules: [.all, .lines], allowsZero: true)
-        }
-        return try scan!.scan(window, isFinal: isFinal)
-    }
-
-    private func isBinary(_ beginning: ArraySlice<UInt8>) -> Bool {
-        guard beginning.contains(where: { $0 < 0x20 && !$0.isSpace && $0 != 0x1B }) else { return false }
-        // The last character may be incomplete.
-        return isOctets || (0...3).allSatisfy { String(validating: beginning.dropLast($0), as: UTF8.self) == nil }
+/// A body that stays unchanged.
+struct UnchangedBody: BodyScan {
+    mutating func scan(_ window: BodyWindow, isFinal: Bool) -> Settled {
+        Settled(window.bytes.count)
     }
 }

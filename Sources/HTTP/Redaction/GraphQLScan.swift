@@ -149,3 +149,14 @@ extension ArraySlice<UInt8> {
         return rest
     }
 }
+
+/// A GraphQL document, which is scanned as a whole.
+struct DocumentBody: BodyScan {
+    let redactor: Redactor
+
+    mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
+        guard window.bytes.count <= TextScan.window else { throw Unredactable(.tooLong, at: 0) }
+        guard isFinal else { return Settled(0) }
+        return Settled(window.bytes.count, redactor.documentEdits(window.bytes, in: 0..<window.bytes.count, depth: 0))
+    }
+}

@@ -88,6 +88,22 @@ public struct TransferResponse: Sendable {
     }
 }
 
+extension TransferResponse {
+    /// The final data of a transfer, available when the response body has ended.
+    public struct End: Sendable, Hashable {
+        /// The metrics of the whole transfer.
+        public var metrics: TransferMetrics
+        /// The trailer fields that followed the body.
+        public var trailers: HTTPFields
+
+        /// Creates the final data of a transfer.
+        public init(metrics: TransferMetrics = TransferMetrics(), trailers: HTTPFields = [:]) {
+            self.metrics = metrics
+            self.trailers = trailers
+        }
+    }
+}
+
 extension TransferResponse: CustomStringConvertible, CustomReflectable {
     /// The status, URL, header fields and the body if it is in memory, with secrets redacted.
     public var description: String {

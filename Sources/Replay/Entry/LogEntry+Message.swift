@@ -37,3 +37,15 @@ extension LogEntry {
         }
     }
 }
+
+extension LogEntry.Message {
+    /// Truncates the message to a number of bytes; text is cut at a character boundary.
+    mutating func cut(to limit: Int) {
+        guard data.count > limit else { return }
+        var end = data.startIndex + limit
+        if opcode != 2 {
+            while end > data.startIndex, data[end] & 0xC0 == 0x80 { end -= 1 }
+        }
+        data = Data(data[..<end])
+    }
+}

@@ -1,5 +1,6 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -74,5 +75,11 @@ final class Inflater {
         mayHaveMore = !isEnded && stream.pointee.avail_out == 0
         input = input.suffix(left)
         return outputBuffer.count - Int(stream.pointee.avail_out)
+    }
+}
+
+extension NetworkError {
+    static func compression(_ message: String) -> NetworkError {
+        NetworkError(.encoding, during: .file, message)
     }
 }

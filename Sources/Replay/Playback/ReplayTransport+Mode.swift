@@ -50,9 +50,7 @@ extension ReplayTransport {
             }
         }
     }
-}
 
-extension ReplayTransport {
     /// A comparison of a network response with the recorded one, reported if they differ.
     public struct Comparison: Sendable {
         /// The method and URL of the request, without secrets.
@@ -72,5 +70,18 @@ extension ReplayTransport.Comparison: CustomStringConvertible {
         if let failure { return "\(request): no complete response arrived: \(failure.sentence)" }
         if let recordedFailure { return "\(request): no response was recorded: \(recordedFailure.sentence)" }
         return "\(request): the response differs from the recorded one: \(differences.lines.joined(separator: ", "))"
+    }
+}
+
+extension ReplayTransport {
+    /// The behavior when a request is sent more often than it was recorded, after all recorded responses were used in
+    /// order.
+    public enum Repeats: Sendable, Hashable {
+        /// Repeats the last response.
+        case sequenceThenLast
+        /// Starts again with the first response.
+        case cycle
+        /// Fails with an error of kind `.notInRecording`.
+        case sequenceThenFail
     }
 }

@@ -83,7 +83,7 @@ struct FilterParser {
     }
 
     private mutating func numberTest(_ field: FilterField, _ operation: Operation) throws(Fault) -> Condition {
-        let comparison: Comparison
+        let comparison: Condition.Comparison
         switch operation {
         case .equal, .unequal: comparison = .equal
         case .greater: comparison = .greater

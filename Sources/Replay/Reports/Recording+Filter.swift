@@ -89,17 +89,19 @@ indirect enum Condition: Sendable, Hashable {
     }
 }
 
-/// A comparison of numbers.
-enum Comparison: Sendable, Hashable {
-    case equal, greater, greaterOrEqual, less, lessOrEqual
+extension Condition {
+    /// A comparison of numbers.
+    enum Comparison: Sendable, Hashable {
+        case equal, greater, greaterOrEqual, less, lessOrEqual
 
-    fileprivate func holds(_ left: Double, _ right: Double) -> Bool {
-        switch self {
-        case .equal: left == right
-        case .greater: left > right
-        case .greaterOrEqual: left >= right
-        case .less: left < right
-        case .lessOrEqual: left <= right
+        fileprivate func holds(_ left: Double, _ right: Double) -> Bool {
+            switch self {
+            case .equal: left == right
+            case .greater: left > right
+            case .greaterOrEqual: left >= right
+            case .less: left < right
+            case .lessOrEqual: left <= right
+            }
         }
     }
 }

@@ -102,11 +102,13 @@ struct SignalRelay {
     }
 }
 
-/// The reason that a program wasn't started.
-struct SpawnError: Error {
-    let code: Int32
+extension ChildProcess {
+    /// The reason that a program wasn't started.
+    struct SpawnError: Error {
+        let code: Int32
 
-    /// The exit code that a shell would return.
-    var exit: Int32 { code == ENOENT ? 127 : 126 }
-    var message: String { String(cString: strerror(code)) }
+        /// The exit code that a shell would return.
+        var exit: Int32 { code == ENOENT ? 127 : 126 }
+        var message: String { String(cString: strerror(code)) }
+    }
 }

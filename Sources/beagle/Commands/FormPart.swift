@@ -41,3 +41,16 @@ struct FormPart: ExpressibleByArgument {
         "xml": "application/xml", "json": "application/json",
     ]
 }
+
+/// A field of a form: `name=value`.
+struct FieldArgument: ExpressibleByArgument {
+    /// The name, or an empty string if it is missing.
+    let name: String
+    let value: String
+
+    init(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        name = parts.count == 2 ? String(parts[0]) : ""
+        value = String(parts.last ?? "")
+    }
+}

@@ -37,7 +37,7 @@ struct RecordCommand: ParsableCommand {
         let directory = URL(fileURLWithPath: output).path
         let before = try count(in: directory)
         let child: ChildProcess
-        do throws(SpawnError) {
+        do throws(ChildProcess.SpawnError) {
             child = try ChildProcess(command, setting: ["BEAGLENET_LOG": directory])
         } catch {
             console.note("beagle: cannot run \(command[0]): \(error.message)".printable)

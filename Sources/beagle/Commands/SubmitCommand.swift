@@ -141,38 +141,27 @@ struct SubmitCommand: TransferCommand {
     }
 }
 
-/// A field of a form: `name=value`.
-struct FieldArgument: ExpressibleByArgument {
-    /// The name, or an empty string if it is missing.
-    let name: String
-    let value: String
+extension SubmitCommand {
+    enum FormMethod: String, ExpressibleByArgument, CaseIterable {
+        case get, post, put, patch, delete
 
-    init(argument: String) {
-        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        name = parts.count == 2 ? String(parts[0]) : ""
-        value = String(parts.last ?? "")
-    }
-}
+        init?(argument: String) {
+            self.init(rawValue: argument.lowercased())
+        }
 
-enum FormMethod: String, ExpressibleByArgument, CaseIterable {
-    case get, post, put, patch, delete
-
-    init?(argument: String) {
-        self.init(rawValue: argument.lowercased())
+        /// The method of Beagle's forms, or `nil` for PATCH, which `HttpData` adds to them.
+        var value: FormRemoteAction.Method? { .init(rawValue: rawValue.uppercased()) }
     }
 
-    /// The method of Beagle's forms, or `nil` for PATCH, which `HttpData` adds to them.
-    var value: FormRemoteAction.Method? { .init(rawValue: rawValue.uppercased()) }
-}
+    enum FormEncoding: String, ExpressibleByArgument, CaseIterable {
+        case json, urlencoded, multipart
 
-enum FormEncoding: String, ExpressibleByArgument, CaseIterable {
-    case json, urlencoded, multipart
-
-    var value: Request.FormData.Encoding {
-        switch self {
-        case .json: .json
-        case .urlencoded: .urlEncoded
-        case .multipart: .multipart
+        var value: Request.FormData.Encoding {
+            switch self {
+            case .json: .json
+            case .urlencoded: .urlEncoded
+            case .multipart: .multipart
+            }
         }
     }
 }

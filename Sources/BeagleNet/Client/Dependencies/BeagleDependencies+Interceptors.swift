@@ -54,6 +54,8 @@ extension BeagleDependencies {
     }
 }
 
+// The keys are one table, so they share this file.
+
 enum InterceptorsKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> [any Interceptor] {
         [

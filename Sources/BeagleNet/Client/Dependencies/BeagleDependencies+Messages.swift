@@ -35,6 +35,8 @@ extension BeagleDependencies {
     }
 }
 
+// The keys are one table, so they share this file.
+
 enum BodyDecoderKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> any BodyDecoder { JSONBodyDecoder() }
 }

@@ -81,12 +81,12 @@ extension GraphQLParser {
         let name = text(try self.name("a field"))
         let arguments = try argumentDefinitions()
         try expect(.colon, "\":\" and the field's type")
-        type.fields[name] = SchemaField(type: try declaredType(), arguments: arguments)
+        type.fields[name] = SchemaType.Field(type: try declaredType(), arguments: arguments)
         try directives(isConstant: true)
     }
 
-    private mutating func argumentDefinitions() throws(GraphQLSyntaxError) -> [String: SchemaInput] {
-        var arguments: [String: SchemaInput] = [:]
+    private mutating func argumentDefinitions() throws(GraphQLSyntaxError) -> [String: SchemaType.Input] {
+        var arguments: [String: SchemaType.Input] = [:]
         guard token.kind == .parenLeft else { return arguments }
         try advance()
         repeat {
@@ -98,10 +98,10 @@ extension GraphQLParser {
     }
 
     /// Parses an argument or a field of an input object.
-    private mutating func input(into inputs: inout [String: SchemaInput]) throws(GraphQLSyntaxError) {
+    private mutating func input(into inputs: inout [String: SchemaType.Input]) throws(GraphQLSyntaxError) {
         let name = text(try self.name("a name"))
         try expect(.colon, "\":\" and a type")
-        var input = SchemaInput(type: try declaredType())
+        var input = SchemaType.Input(type: try declaredType())
         if token.kind == .equals {
             try advance()
             try value(isConstant: true)
@@ -152,7 +152,7 @@ extension GraphQLParser {
         try advance()
         try expect(.at, "\"@\" and the directive's name")
         let name = text(try self.name("the directive's name"))
-        var directive = SchemaDirective(arguments: try argumentDefinitions())
+        var directive = GraphQLSchema.Directive(arguments: try argumentDefinitions())
         if isWord("repeatable") {
             directive.isRepeatable = true
             try advance()

@@ -16,8 +16,8 @@ extension GraphQLSchema {
         }
         for directive in schema["directives"]?.array ?? [] {
             guard let name = directive["name"]?.string else { continue }
-            directives[name] = SchemaDirective(
-                arguments: try SchemaInput.inputs(directive["args"], "@\(name)"),
+            directives[name] = GraphQLSchema.Directive(
+                arguments: try SchemaType.Input.inputs(directive["args"], "@\(name)"),
                 places: Set((directive["locations"]?.array ?? []).compactMap(\.string)),
                 isRepeatable: directive["isRepeatable"]?.bool ?? false
             )
@@ -43,12 +43,12 @@ extension SchemaType {
         for field in json["fields"]?.array ?? [] {
             guard let fieldName = field["name"]?.string else { continue }
             let place = "\(name).\(fieldName)"
-            fields[fieldName] = SchemaField(
+            fields[fieldName] = SchemaType.Field(
                 type: try GraphQLDocument.TypeReference(field["type"], place),
-                arguments: try SchemaInput.inputs(field["args"], place)
+                arguments: try SchemaType.Input.inputs(field["args"], place)
             )
         }
-        members = try SchemaInput.inputs(json["inputFields"], name)
+        members = try SchemaType.Input.inputs(json["inputFields"], name)
         let others = kind == .union ? json["possibleTypes"] : json["interfaces"]
         relatedTypes = Set((others?.array ?? []).compactMap { $0["name"]?.string })
         isOneOf = json["isOneOf"]?.bool ?? false
@@ -56,15 +56,15 @@ extension SchemaType {
     }
 }
 
-extension SchemaInput {
+extension SchemaType.Input {
     fileprivate static func inputs(
         _ json: JSONValue?,
         _ place: String
-    ) throws(NetworkError) -> [String: SchemaInput] {
-        var inputs: [String: SchemaInput] = [:]
+    ) throws(NetworkError) -> [String: SchemaType.Input] {
+        var inputs: [String: SchemaType.Input] = [:]
         for input in json?.array ?? [] {
             guard let name = input["name"]?.string else { continue }
-            inputs[name] = SchemaInput(
+            inputs[name] = SchemaType.Input(
                 type: try GraphQLDocument.TypeReference(input["type"], "\(place)(\(name):)"),
                 hasDefault: input["defaultValue"]?.string != nil
             )

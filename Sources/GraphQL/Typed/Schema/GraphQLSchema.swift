@@ -14,7 +14,7 @@ public import BeagleNet
 /// field; fields with the same key that can't be merged; and unused definitions.
 public struct GraphQLSchema: Sendable {
     var types: [String: SchemaType] = [:]
-    var directives: [String: SchemaDirective] = [:]
+    var directives: [String: Directive] = [:]
     /// The names of the root operation types.
     var roots: [OperationKind: String] = [:]
     /// Whether a text declares the root operation types.
@@ -102,30 +102,14 @@ public struct GraphQLSchema: Sendable {
     }
 }
 
-// MARK: - What it consists of
-
-/// A field of a type.
-struct SchemaField: Sendable {
-    var type: GraphQLDocument.TypeReference
-    var arguments: [String: SchemaInput] = [:]
-}
-
-/// An argument, or a field of an input object.
-struct SchemaInput: Sendable {
-    var type: GraphQLDocument.TypeReference
-    var hasDefault = false
-
-    var isRequired: Bool { type.isNonNull && !hasDefault }
-}
-
-/// A directive.
-struct SchemaDirective: Sendable {
-    var arguments: [String: SchemaInput] = [:]
-    var places: Set<String> = []
-    var isRepeatable = false
-}
-
 extension GraphQLSchema {
+    /// A directive.
+    struct Directive: Sendable {
+        var arguments: [String: SchemaType.Input] = [:]
+        var places: Set<String> = []
+        var isRepeatable = false
+    }
+
     /// The built-in scalars and directives (3.5, 3.13) and the introspection types (4.2).
     private static let common = """
         scalar Int scalar Float scalar String scalar Boolean scalar ID

@@ -18,9 +18,9 @@ struct SchemaType: Sendable {
 
     var kind: Kind
     /// The fields of an object or interface.
-    var fields: [String: SchemaField] = [:]
+    var fields: [String: Field] = [:]
     /// The fields of an input object.
-    var members: [String: SchemaInput] = [:]
+    var members: [String: Input] = [:]
     /// The interfaces that the type implements, or the member types of a union.
     var relatedTypes: Set<String> = []
     /// Whether exactly one field of the input object must be given (3.10.1).
@@ -36,5 +36,21 @@ struct SchemaType: Sendable {
             uses += declared.arguments.map { ($0.value.type.name, "\(name).\(field)(\($0.key):)") }
         }
         return uses.sorted { $0 < $1 }
+    }
+}
+
+extension SchemaType {
+    /// A field of a type.
+    struct Field: Sendable {
+        var type: GraphQLDocument.TypeReference
+        var arguments: [String: Input] = [:]
+    }
+
+    /// An argument, or a field of an input object.
+    struct Input: Sendable {
+        var type: GraphQLDocument.TypeReference
+        var hasDefault = false
+
+        var isRequired: Bool { type.isNonNull && !hasDefault }
     }
 }

@@ -5,7 +5,7 @@ extension SchemaValidator {
     /// Checks arguments or the fields of an input object against their declarations.
     mutating func checkMembers(
         _ given: [Int],
-        _ declared: [String: SchemaInput],
+        _ declared: [String: SchemaType.Input],
         _ owner: String,
         at place: GraphQLNode.SourceRange,
         _ what: String,
@@ -66,7 +66,7 @@ extension SchemaValidator {
                         "\(name) requires exactly one of \(members.keys.sorted().joined(separator: ", "))"
                     )
                 }
-                members = members.mapValues { SchemaInput(type: .nonNull($0.type.nullable)) }
+                members = members.mapValues { SchemaType.Input(type: .nonNull($0.type.nullable)) }
             }
             checkMembers(given, members, name, at: node.place, "field", needsAll: !type.isOneOf)
         default: break

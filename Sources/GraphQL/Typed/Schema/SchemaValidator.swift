@@ -254,19 +254,19 @@ extension SchemaValidator {
         }
     }
 
-    private mutating func checkArguments(of index: Int, _ declared: [String: SchemaInput], _ owner: String) {
+    private mutating func checkArguments(of index: Int, _ declared: [String: SchemaType.Input], _ owner: String) {
         checkMembers(children(of: index, .argument), declared, owner, at: nodes[index].name, "argument")
     }
 }
 
 extension GraphQLSchema {
     /// Returns the declaration of a field of a type.
-    func field(_ name: String, of type: String) -> SchemaField? {
-        if name == "__typename" { return SchemaField(type: .nonNull(.named("String"))) }
+    func field(_ name: String, of type: String) -> SchemaType.Field? {
+        if name == "__typename" { return SchemaType.Field(type: .nonNull(.named("String"))) }
         if type == roots[.query] {
-            if name == "__schema" { return SchemaField(type: .nonNull(.named("__Schema"))) }
-            let input = SchemaInput(type: .nonNull(.named("String")))
-            if name == "__type" { return SchemaField(type: .named("__Type"), arguments: ["name": input]) }
+            if name == "__schema" { return SchemaType.Field(type: .nonNull(.named("__Schema"))) }
+            let input = SchemaType.Input(type: .nonNull(.named("String")))
+            if name == "__type" { return SchemaType.Field(type: .named("__Type"), arguments: ["name": input]) }
         }
         return types[type]?.fields[name]
     }
