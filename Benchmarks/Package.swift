@@ -61,16 +61,16 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "AllocationCount"),
-        .target(name: "PublisherLadder", dependencies: ["OpenCombine", beagleNet], swiftSettings: settings),
+        .target(name: "PublisherChain", dependencies: ["OpenCombine", beagleNet], swiftSettings: settings),
         .executableTarget(
             name: "bench-pipeline",
-            dependencies: ["AllocationCount", "OpenCombine", "PublisherLadder", beagleNet],
+            dependencies: ["AllocationCount", "OpenCombine", "PublisherChain", beagleNet],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "bench-exchanges",
             dependencies: [
-                "AllocationCount", "OpenCombine", "PublisherLadder", beagleNet,
+                "AllocationCount", "OpenCombine", "PublisherChain", beagleNet,
                 .product(name: "BeagleNetExchanges", package: "BeagleNet"),
             ],
             swiftSettings: settings

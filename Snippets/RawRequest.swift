@@ -16,6 +16,6 @@ do {
 } catch let error where error.isOffline {
     print("no connection; try again later")
 } catch {
-    print(error)  // what failed, in which phase, and what to try; no secrets
+    print(error)  // the failure, its phase and advice, without secrets
 }
 // snippet.end

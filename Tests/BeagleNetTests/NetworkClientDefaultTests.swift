@@ -141,12 +141,12 @@ import TestClients
         let form = Request(url: URL(string: "http://host/")!, type: .submitForm(.init(method: .post, values: [:])))
         let unbuildable = Request(url: URL(string: "ftp://host/")!, type: .fetchComponent)
         for request in [request, form, unbuildable] {
-            let asking = Lock<pthread_t?>(pthread_self())
+            let callerThread = Lock<pthread_t?>(pthread_self())
             let isInside = await withCheckedContinuation { continuation in
                 _ = client(synchronous).executeRequest(request) { _ in
-                    continuation.resume(returning: asking.withLock { $0 == pthread_self() })
+                    continuation.resume(returning: callerThread.withLock { $0 == pthread_self() })
                 }
-                asking.withLock { $0 = nil }
+                callerThread.withLock { $0 = nil }
             }
             #expect(!isInside)
         }
@@ -364,9 +364,9 @@ import TestClients
         let response = try await client(transport).stream(request)
         #expect(response.response.status == .notFound)
         #expect(try await response.collect().text() == "why")
-        let asked = transport.requests.withLock { $0[0] }
-        #expect(asked.delivery == .stream)
-        #expect(asked.options.timeouts.total == nil)
-        #expect(asked.options.maxBodyBytes == nil)
+        let message = transport.requests.withLock { $0[0] }
+        #expect(message.delivery == .stream)
+        #expect(message.options.timeouts.total == nil)
+        #expect(message.options.maxBodyBytes == nil)
     }
 }

@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 import TestClients
 
-/// The methods of every client, on a client that implements only what the protocol requires.
+/// The methods of every client, on a client that implements only the requirements of the protocol.
 @Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct NetworkClientTests {
     private struct Screen: Decodable, Equatable { var title: String }
 

@@ -31,7 +31,7 @@ import TestClients
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    @Test func exchangeIsLoggedInOneLineWhateverItsOutcome() async throws {
+    @Test func exchangeWithAnyOutcomeIsLoggedInOneLine() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         Beagle.dependencies.interceptors.replace(with: LogInterceptor(.exchanges))

@@ -105,7 +105,7 @@ import Testing
         #expect(store.bytes == 3 * 1_025)
     }
 
-    @Test func anyOrderOfCallsLeavesWhatAPlainListWould() {
+    @Test func anyOrderOfCallsGivesTheResultOfAPlainList() {
         let store = MemoryResponseStore(maxEntries: 5)
         var model: [Int] = []
         var generator = SystemRandomNumberGenerator()

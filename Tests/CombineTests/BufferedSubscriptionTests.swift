@@ -70,7 +70,7 @@ import Testing
             bufferLimit limit: Int? = 64,
             bytes: ByteLimit<Int>? = nil,
             onDrop: @escaping @Sendable () -> Void,
-            atOnce: @escaping @Sendable (BufferedSubscription<Int, NetworkError>) -> Void = { _ in }
+            onSubscribe: @escaping @Sendable (BufferedSubscription<Int, NetworkError>) -> Void = { _ in }
         ) {
             self.listener = listener
             let (begun, token) = (Lock(0), token)
@@ -78,7 +78,7 @@ import Testing
             subscription = BufferedSubscription(to: listener, bufferLimit: limit, bytes: bytes, onDrop: onDrop) {
                 subscription in
                 begun.withLock { $0 += 1 }
-                atOnce(subscription)
+                onSubscribe(subscription)
                 return token
             }
             listener.receive(subscription: subscription)
@@ -88,9 +88,9 @@ import Testing
             _ listener: Listener = Listener(),
             bufferLimit limit: Int? = 64,
             bytes: ByteLimit<Int>? = nil,
-            atOnce: @escaping @Sendable (BufferedSubscription<Int, NetworkError>) -> Void = { _ in }
+            onSubscribe: @escaping @Sendable (BufferedSubscription<Int, NetworkError>) -> Void = { _ in }
         ) {
-            self.init(listener, bufferLimit: limit, bytes: bytes, onDrop: {}, atOnce: atOnce)
+            self.init(listener, bufferLimit: limit, bytes: bytes, onDrop: {}, onSubscribe: onSubscribe)
         }
     }
 

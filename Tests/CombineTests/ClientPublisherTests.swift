@@ -20,17 +20,17 @@ import Testing
     /// Returns the values and the completion of a publisher.
     private func values<P: Publisher>(of publisher: P) async -> ([P.Output], Subscribers.Completion<P.Failure>?)
     where P.Output: Sendable {
-        let heard = Lock<[P.Output]>([])
+        let received = Lock<[P.Output]>([])
         var held: AnyCancellable?
         let completion = await withCheckedContinuation { continuation in
             held = publisher.sink {
                 continuation.resume(returning: $0)
             } receiveValue: { value in
-                heard.withLock { $0.append(value) }
+                received.withLock { $0.append(value) }
             }
         }
         withExtendedLifetime(held) {}
-        return (heard.withLock { $0 }, completion)
+        return (received.withLock { $0 }, completion)
     }
 
     @Test func eachSubscriberSendsARequest() async throws {

@@ -8,22 +8,22 @@ import Testing
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DataTaskPublisherTests {
     private func url(_ server: LoopbackServer) throws -> URL { try #require(URL(string: server.url + "/a")) }
 
-    private typealias Heard = Result<(body: String, status: Int?), URLError>
+    private typealias Outcome = Result<(body: String, status: Int?), URLError>
 
-    private func answer(_ publisher: URLSession.DataTaskPublisher) async -> Heard? {
-        let heard = Lock<Heard?>(nil)
+    private func answer(_ publisher: URLSession.DataTaskPublisher) async -> Outcome? {
+        let outcome = Lock<Outcome?>(nil)
         var held: AnyCancellable?
         await withCheckedContinuation { continuation in
             held = publisher.sink { end in
-                if case .failure(let error) = end { heard.withLock { $0 = .failure(error) } }
+                if case .failure(let error) = end { outcome.withLock { $0 = .failure(error) } }
                 continuation.resume()
             } receiveValue: { data, response in
                 let status = (response as? HTTPURLResponse)?.statusCode
-                heard.withLock { $0 = .success((String(decoding: data, as: UTF8.self), status)) }
+                outcome.withLock { $0 = .success((String(decoding: data, as: UTF8.self), status)) }
             }
         }
         withExtendedLifetime(held) {}
-        return heard.withLock { $0 }
+        return outcome.withLock { $0 }
     }
 
     @Test func eachSubscriberStartsATask() async throws {

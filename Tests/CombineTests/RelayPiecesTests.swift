@@ -167,12 +167,12 @@ import Testing
         let part = "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n\(Self.payloads[0])\r\n--graphql"
         let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=graphql\r\n\r\n"
         let fixture = try RelayFixture { _ in .sequence([.raw(head + part), .stall]) }
-        let (heard, hear) = AsyncStream.makeStream(of: Void.self)
+        let (received, hear) = AsyncStream.makeStream(of: Void.self)
         let held = fixture.publisher(Self.request).sink { _ in
         } receiveValue: { _ in
             hear.yield()
         }
-        for await _ in heard { break }
+        for await _ in received { break }
         held.cancel()
         #expect(await fixture.server.until { $0.openConnections == 0 })
     }

@@ -46,9 +46,9 @@ import Testing
             at: 0
         )
         let polling = poll(fixture, CacheConfig(poll: 2.5))
-        for asked in 1...3 {
+        for count in 1...3 {
             await fixture.clock.waitForSleepers(1)
-            #expect(fixture.server.requests.count == asked)
+            #expect(fixture.server.requests.count == count)
             #expect(fixture.clock.nextWait == .milliseconds(2_500))
             fixture.clock.advance(by: .milliseconds(2_500))
         }

@@ -30,7 +30,7 @@ package final class HTTP3Peer: Sendable {
         body: HTTPBody? = nil,
         delivery: TransferRequest.Delivery = .collect
     ) -> TransferRequest {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.trust = .tests
         options.version = version
         let head = HTTPRequest(method: method, scheme: "https", authority: authority(name), path: path)

@@ -9,7 +9,7 @@ package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
     /// Far more time than a loop needs to end after its transport was released.
-    private static let patience = Duration.seconds(20)
+    private static let waitLimit = Duration.seconds(20)
 
     package func provideScope(
         for test: Test,
@@ -21,7 +21,7 @@ package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
             try await ResourceTracker.$current.withValue(resourceTracker) { try await function() }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await resourceTracker.waitUntilEmpty() }
-                group.addTask { try? await Task.sleep(for: Self.patience) }
+                group.addTask { try? await Task.sleep(for: Self.waitLimit) }
                 await group.next()
                 group.cancelAll()
             }

@@ -86,7 +86,7 @@ package final class NginxPeer: Sendable {
         body: HTTPBody? = nil,
         delivery: TransferRequest.Delivery = .collect
     ) -> TransferRequest {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.trust = .tests
         options.version = version
         let head = HTTPRequest(

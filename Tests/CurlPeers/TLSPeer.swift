@@ -28,7 +28,7 @@ package final class TLSPeer: Sendable {
         trust: TLS.Trust = .tests,
         host: String = "localhost"
     ) -> TransferRequest {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.trust = trust
         let authority = "\(host):\(ports[name] ?? 0)"
         return TransferRequest(

@@ -55,7 +55,7 @@ package final class WebSocketPeer: Sendable {
         let scheme = name == "secure" ? "wss" : "ws"
         let authority = "localhost:\(ports[name] ?? 0)"
         let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path, headerFields: fields)
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.trust = .tests
         return WebSocket.Request(head, options: options)
     }

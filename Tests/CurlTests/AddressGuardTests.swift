@@ -10,7 +10,7 @@ struct AddressGuardTests {
     let transport = CurlTransport()
 
     private func guarded(_ addressGuard: TransferOptions.AddressGuard) -> TransferOptions {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.addressGuard = addressGuard
         return options
     }
@@ -102,9 +102,9 @@ struct AddressGuardTests {
     }
 
     @Test func customGuardReceivesTheAddressAndTheHost() async throws {
-        let asked = Lock<[String]>([])
+        let hosts = Lock<[String]>([])
         let all = TransferOptions.AddressGuard.custom { address, host in
-            asked.withLock { $0.append("\(address) \(host)") }
+            hosts.withLock { $0.append("\(address) \(host)") }
             return true
         }
         let server = try LoopbackServer(.response(200, [:], "in"))
@@ -112,7 +112,7 @@ struct AddressGuardTests {
         request.head.authority = "LocalHost:\(server.port)"
         #expect(try await transport.perform(request).text() == "in")
         // Once before connecting and once before the connection is used. ::1 may have been tried, too.
-        #expect(asked.withLock { $0.filter { $0 == "127.0.0.1 localhost" } }.count == 2)
+        #expect(hosts.withLock { $0.filter { $0 == "127.0.0.1 localhost" } }.count == 2)
 
         let none = TransferOptions.AddressGuard.custom { _, _ in false }
         let error = try await transport.failure(of: server.request(options: guarded(none)))

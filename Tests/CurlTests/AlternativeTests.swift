@@ -11,7 +11,7 @@ struct AlternativeTests {
     let transport: CurlTransport
     let peer: NginxPeer
 
-    /// A long patience, because a server on a busy machine isn't unreachable.
+    /// A long time limit, because a server on a busy machine may respond late.
     init() throws {
         store = AltSvcStore(connectTimeout: .seconds(30))
         var configuration = CurlTransport.Configuration()
@@ -117,10 +117,10 @@ struct AlternativeTests {
 
     @Test func silentAlternativeIsAbandoned() async throws {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
-        let impatient = AltSvcStore(connectTimeout: .milliseconds(200))
-        try impatient.add(AltSvcStore.Service(for: origin, host: "localhost", port: Int(server.port)))
+        let store = AltSvcStore(connectTimeout: .milliseconds(200))
+        try store.add(AltSvcStore.Service(for: origin, host: "localhost", port: Int(server.port)))
         var configuration = CurlTransport.Configuration()
-        configuration.altSvc = impatient
+        configuration.altSvc = store
         let transport = CurlTransport(configuration)
         #expect(try await answer("/misdirected", by: transport) { $0.options.timeouts.connect = nil } == ofOrigin)
         #expect(server.record.connections == 1)
@@ -175,12 +175,12 @@ struct AlternativeTests {
     }
 
     @Test func appsResolverLooksUpTheAlternative() async throws {
-        let asked = Lock<[String]>([])
+        let hosts = Lock<[String]>([])
         let address = try #require(IPAddress("127.0.0.1"))
         var configuration = CurlTransport.Configuration()
         configuration.altSvc = store
         configuration.resolver = { host, port in
-            asked.withLock { $0.append("\(host):\(port)") }
+            hosts.withLock { $0.append("\(host):\(port)") }
             guard host != "gone.test" else { throw NetworkError(.dns, during: .resolve, "gone") }
             return [address]
         }
@@ -189,7 +189,7 @@ struct AlternativeTests {
         #expect(try await answer(by: transport) == ofAlternative("other.test"))
         try name(peer.ports.alternative, at: "gone.test")
         #expect(try await answer("/misdirected", by: transport) == ofOrigin)
-        #expect(asked.withLock { $0 }.map { $0.prefix { $0 != ":" } } == ["other.test", "gone.test", "localhost"])
+        #expect(hosts.withLock { $0 }.map { $0.prefix { $0 != ":" } } == ["other.test", "gone.test", "localhost"])
     }
 
     @Test func networkChangeRemovesAlternatives() async throws {

@@ -11,7 +11,7 @@ struct ConnectionOptionTests {
     let transport = CurlTransport()
 
     private func options(_ change: (inout TransferOptions) -> Void) -> TransferOptions {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         change(&options)
         return options
     }
@@ -137,8 +137,8 @@ struct ConnectionOptionTests {
         let server = try LoopbackServer(.response(200, ["Content-Encoding": "gzip"], packed))
         let response = try await transport.perform(server.request(options: options { $0.codings = codings }))
         #expect(try await response.body.collect() == (codings == [] ? packed : Data("unpacked".utf8)))
-        let asked = server.requests.first?["Accept-Encoding"]
-        #expect(field == nil ? asked?.hasPrefix("gzip, deflate") == true : (asked ?? "") == field)
+        let accepted = server.requests.first?["Accept-Encoding"]
+        #expect(field == nil ? accepted?.hasPrefix("gzip, deflate") == true : (accepted ?? "") == field)
     }
 
     // MARK: connection settings of the configuration
@@ -319,7 +319,7 @@ struct OptionsCheckTests {
 
     @Test(arguments: rows) func invalidOptionIsNamedBeforeAnythingIsSent(_ row: Row) async throws {
         let server = try LoopbackServer(.response(200))
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         row.change(&options)
         let error = try await CurlTransport().failure(of: server.request(options: options))
         #expect(error.kind == .badConfiguration && error.phase == .build, "\(error)")
@@ -332,7 +332,7 @@ struct OptionsCheckTests {
     @Test func invalidOptionsAreRejectedEveryTime() async throws {
         let server = try LoopbackServer(.response(200))
         let transport = CurlTransport()
-        var good = TransferOptions.impatient
+        var good = TransferOptions.limited
         good.overrides = [TransferOptions.HostOverride(host: "h", address: "127.0.0.1")]
         var bad = good
         bad.local.interface = "a!b"

@@ -11,7 +11,7 @@ struct DigestTests {
     let credentials = Credentials(user: "user", password: "hunter2")
 
     private func options(_ authentication: Authentication) -> TransferOptions {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.authentication = authentication
         return options
     }

@@ -77,10 +77,10 @@ struct EncodingTests {
     func newerEncodingsAreDecodedIfTheyWereRequested(_ name: String, _ body: Data) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Encoding": name], body))
         let response = try await transport.perform(server.request())
-        let isAskedFor = server.requests.first?["Accept-Encoding"]?.contains(name) == true
-        #expect(try await response.body.collect() == (isAskedFor ? Data("beagle\n".utf8) : body))
+        let isAccepted = server.requests.first?["Accept-Encoding"]?.contains(name) == true
+        #expect(try await response.body.collect() == (isAccepted ? Data("beagle\n".utf8) : body))
 
-        guard isAskedFor else { return }
+        guard isAccepted else { return }
         let cut = try LoopbackServer(.response(200, ["Content-Encoding": name], Data(body.dropLast())))
         #expect(try await transport.failure(of: cut.request()).kind == .encoding)
     }

@@ -96,8 +96,8 @@
             #expect(pairs.allSatisfy { !poller.hadNoEvents($0.ours) })
         }
 
-        private func watch(_ socket: Int32, _ what: Int32, by poller: EpollPoller) {
-            poller.watch(socket, what)
+        private func watch(_ socket: Int32, _ events: Int32, by poller: EpollPoller) {
+            poller.watch(socket, events)
             poller.applyChanges()
         }
     }

@@ -10,7 +10,7 @@ struct ExpectTests {
     let transport = CurlTransport()
 
     private func options(_ expect: TransferOptions.ExpectPolicy) -> TransferOptions {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.expect = expect
         return options
     }

@@ -15,21 +15,21 @@ struct HTTP2Tests {
     }
 
     struct Version: Sendable, CustomTestStringConvertible {
-        let asked: HTTPVersion
+        let requested: HTTPVersion
         let isSecure: Bool
         let spoken: String
-        var testDescription: String { "\(asked)\(isSecure ? " over TLS" : "")" }
+        var testDescription: String { "\(requested)\(isSecure ? " over TLS" : "")" }
     }
 
     static let versions = [
-        Version(asked: .automatic, isSecure: true, spoken: "HTTP/2"),
-        Version(asked: .http2, isSecure: true, spoken: "HTTP/2"),
-        Version(asked: .http1, isSecure: true, spoken: "HTTP/1.1"),
-        Version(asked: .http2, isSecure: false, spoken: "HTTP/2"),
+        Version(requested: .automatic, isSecure: true, spoken: "HTTP/2"),
+        Version(requested: .http2, isSecure: true, spoken: "HTTP/2"),
+        Version(requested: .http1, isSecure: true, spoken: "HTTP/1.1"),
+        Version(requested: .http2, isSecure: false, spoken: "HTTP/2"),
     ]
 
     @Test(arguments: versions) func requestedVersionIsUsed(_ version: Version) async throws {
-        let request = peer.request("/a?b", version: version.asked, port: version.isSecure ? \.secure : \.plain)
+        let request = peer.request("/a?b", version: version.requested, port: version.isSecure ? \.secure : \.plain)
         let response = try await transport.perform(request)
         #expect(response.metrics.protocolName == version.spoken)
         #expect(try await response.text().contains(version.spoken == "HTTP/2" ? "HTTP/2.0 /a?b" : "HTTP/1.1 /a?b"))
@@ -209,7 +209,7 @@ struct HTTP2FrameTests {
         defer { withExtendedLifetime(server) {} }
         let port = try #require(server.ports[peer])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.version = .http2
         let response = try await CurlTransport().perform(TransferRequest(head, options: options))
         #expect(try await response.text() == "ok")
@@ -223,7 +223,7 @@ struct HTTP2FrameTests {
         defer { withExtendedLifetime(server) {} }
         let port = try #require(server.ports[peer])
         let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.version = .http2
         let request = TransferRequest(head, body: HTTPBody("pay"), options: options)
         let error = try await CurlTransport().failure(of: request)

@@ -17,7 +17,7 @@ struct HTTP3Tests {
     let transport: CurlTransport
     let peer: HTTP3Peer
 
-    /// A long patience, because a server on a busy machine isn't unreachable.
+    /// A long time limit, because a server on a busy machine may respond late.
     init() throws {
         store = AltSvcStore(connectTimeout: .seconds(30))
         var configuration = CurlTransport.Configuration()

@@ -40,13 +40,13 @@
             #expect(ending == .exit(0))
             try errors.writer.close()
             let said = String(decoding: output, as: UTF8.self)
-            let asked = String(decoding: try errors.reader.readToEnd() ?? Data(), as: UTF8.self)
+            let diagnostics = String(decoding: try errors.reader.readToEnd() ?? Data(), as: UTF8.self)
             let limits = ["resolve", "connect", "total"]
             #expect(said.split(separator: "\n").count == limits.count)
             for (line, limit) in zip(said.split(separator: "\n"), limits) {
                 #expect(line.hasPrefix("timeout resolve increase Timeouts.\(limit)"), "\(line)")
             }
-            #expect(asked == "asked asked asked ")
+            #expect(diagnostics == "asked asked asked ")
         }
     }
 #endif

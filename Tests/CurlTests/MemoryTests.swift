@@ -32,7 +32,7 @@ struct MemoryTests {
 
     @Test func requestCanOptOutOfTheCookieJar() async throws {
         let server = try LoopbackServer(.response(200, ["Set-Cookie": "id=1"]))
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.usesCookies = false
         _ = try await transport.perform(server.request(options: options))
         #expect(jar.cookies.isEmpty)

@@ -184,16 +184,16 @@ struct MessageTests {
                 ? .sequence([.raw("HTTP/1.1 102 Processing\r\n\r\n"), .response(302, ["Location": "/"])])
                 : .sequence([.raw(early), .gate(gate), .response(200)])
         }
-        let told = Lock<[HTTPResponse]>([])
+        let responses = Lock<[HTTPResponse]>([])
         var request = try server.request(.get, "/moved")
         request.options.onInterim = TransferOptions.Hook { response in
-            told.withLock { $0.append(response) }
+            responses.withLock { $0.append(response) }
             if response.status.code == 103 { gate.open() }
         }
         let response = try await transport.perform(request)
         #expect(response.interim.map(\.status.code) == [103])
-        #expect(told.withLock { $0.map(\.status.code) } == [102, 103])
-        #expect(told.withLock { $0.last?.headerFields[.link] } == "</a.css>; rel=preload")
+        #expect(responses.withLock { $0.map(\.status.code) } == [102, 103])
+        #expect(responses.withLock { $0.last?.headerFields[.link] } == "</a.css>; rel=preload")
     }
 
     @Test func bodyIsDeliveredToAFileWithoutAPartialFile() async throws {

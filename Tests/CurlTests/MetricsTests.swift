@@ -83,14 +83,14 @@ struct MetricsTests {
         let server = try LoopbackServer(readsBodies: false) { _ in
             .sequence([.response(413, ["Connection": "close"]), .finish])
         }
-        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .impatient)
+        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .limited)
         #expect(try await transport.perform(request).metrics.requestEnd == .zero)
     }
 
     // MARK: - The sent request head
 
-    private static let asking: TransferOptions = {
-        var options = TransferOptions.impatient
+    private static let measuredOptions: TransferOptions = {
+        var options = TransferOptions.limited
         options.keepsRequestHead = true
         return options
     }()
@@ -103,7 +103,7 @@ struct MetricsTests {
             "/a?b",
             ["Authorization": "Bearer tOpSeCrEt", "X-Filler": filler],
             body: HTTPBody("body\r\n\r\nand more"),
-            options: Self.asking
+            options: Self.measuredOptions
         )
         let metrics = try await transport.perform(request).metrics
         let received = try #require(server.requests.first)
@@ -122,7 +122,7 @@ struct MetricsTests {
             default: .response(200)
             }
         }
-        let request = try server.request(.get, "/first", options: Self.asking)
+        let request = try server.request(.get, "/first", options: Self.measuredOptions)
         let metrics = try await transport.perform(request).metrics
         #expect(metrics.redirects == 1 && metrics.resends == 1)
         #expect(metrics.requestHead?.bytes == server.requests.last?.raw)
@@ -131,7 +131,7 @@ struct MetricsTests {
 
     @Test func requestHeadOfAFailureIsReported() async throws {
         let server = try LoopbackServer(.close)
-        let error = try await transport.failure(of: server.request(.post, options: Self.asking))
+        let error = try await transport.failure(of: server.request(.post, options: Self.measuredOptions))
         #expect(error.metrics?.requestHead?.bytes == server.requests.first?.raw)
     }
 

@@ -18,7 +18,7 @@ struct ProxyTests {
     ) throws -> TransferRequest {
         var proxy = Proxy(.http, host: "127.0.0.1", port: Int(server.port))
         change(&proxy)
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.proxy = .through(proxy)
         var head = HTTPRequest(method: .get, scheme: scheme, authority: "server.invalid", path: "/path")
         head.headerFields[.authorization] = "Bearer of-the-server"
@@ -43,11 +43,11 @@ struct ProxyTests {
     @Test func proxyReceivesOnlyItsOwnCredentials() async throws {
         let proxy = try LoopbackServer(.response(403))
         let error = try await transport.failure(of: request(through: proxy, Self.confess))
-        let asked = try #require(proxy.requests.first)
-        #expect(asked.method == "CONNECT" && asked.target == "server.invalid:443")
-        #expect(asked["Proxy-Authorization"] == "Basic dXNlcjpzM3NhbWU=")
-        #expect(asked["X-Proxy-Token"] == "tok3n")
-        #expect(asked["Authorization"] == nil && asked["Cookie"] == nil)
+        let message = try #require(proxy.requests.first)
+        #expect(message.method == "CONNECT" && message.target == "server.invalid:443")
+        #expect(message["Proxy-Authorization"] == "Basic dXNlcjpzM3NhbWU=")
+        #expect(message["X-Proxy-Token"] == "tok3n")
+        #expect(message["Authorization"] == nil && message["Cookie"] == nil)
         #expect(error.kind == .connect && error.phase == .connect)
         #expect(error.message.contains("403"))
         #expect(error.advice?.contains("http://127.0.0.1:\(proxy.port)") == true)
@@ -59,10 +59,10 @@ struct ProxyTests {
         let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
         let response = try await transport.perform(request("http", through: proxy, Self.confess))
         #expect(try await response.text() == "from the proxy")
-        let asked = try #require(proxy.requests.first)
-        #expect(asked.target == "http://server.invalid/path")
-        #expect(asked["Proxy-Authorization"] == "Basic dXNlcjpzM3NhbWU=")
-        #expect(asked["Authorization"] == "Bearer of-the-server")
+        let message = try #require(proxy.requests.first)
+        #expect(message.target == "http://server.invalid/path")
+        #expect(message["Proxy-Authorization"] == "Basic dXNlcjpzM3NhbWU=")
+        #expect(message["Authorization"] == "Bearer of-the-server")
     }
 
     @Test func exceptionBypassesTheProxy() async throws {
@@ -75,7 +75,7 @@ struct ProxyTests {
         for (exceptions, answer) in table {
             var made = Proxy(.http, host: "127.0.0.1", port: Int(proxy.port))
             made.exceptions = exceptions
-            var options = TransferOptions.impatient
+            var options = TransferOptions.limited
             options.proxy = .through(made)
             let response = try await transport.perform(server.request(options: options))
             #expect(try await response.text() == "from the \(answer)")
@@ -94,7 +94,7 @@ struct ProxyTests {
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         var made = Proxy(.http, host: "127.0.0.1", port: Int(proxy.port))
         made.exceptions = ["other.example", exception]
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.proxy = .through(made)
         // An IPv4 address stands in for the IPv6 address. With a proxy the override would require a tunnel.
         if isException { options.overrides = [TransferOptions.HostOverride(host: "[::1]", address: "127.0.0.1")] }
@@ -215,7 +215,7 @@ struct RealProxyTests {
     @Test func everyProxyForwardsPlainAndSecureRequests() async throws {
         for proxy in proxies {
             let server = try LoopbackServer(.response(200, [:], "plain"))
-            let plain = try await transport.perform(through(proxy, server.request(options: .impatient)))
+            let plain = try await transport.perform(through(proxy, server.request(options: .limited)))
             #expect(try await plain.text() == "plain")
             #expect(plain.metrics.remoteAddress.hasSuffix(":\(proxy.port)"), "\(proxy)")
             #expect(server.requests.first?["Proxy-Authorization"] == nil)
@@ -236,8 +236,8 @@ struct RealProxyTests {
         proxy.tunnelsEverything = true
         proxy.fields = [.init("X-For-The-Proxy")!: "1"]
         _ = try await transport.perform(through(proxy, server.request()))
-        let asked = try #require(server.requests.first)
-        #expect(asked["Via"] == nil && asked["X-For-The-Proxy"] == nil && asked["Proxy-Authorization"] == nil)
+        let message = try #require(server.requests.first)
+        #expect(message["Via"] == nil && message["X-For-The-Proxy"] == nil && message["Proxy-Authorization"] == nil)
 
         let sight = try await NginxPeer.ObservedClient(
             transport.perform(through(proxy, nginx.request("/", port: \.old)))
@@ -313,7 +313,7 @@ struct RealProxyTests {
         let second = try LoopbackServer(.response(200, [:], "second"))
         // tinyproxy keeps forwarding to the same server as long as that keeps the connection open.
         let first = try LoopbackServer(.sequence([.response(302, ["Location": second.url]), .close]))
-        var request = through(peer.plain, try first.request(options: .impatient))
+        var request = through(peer.plain, try first.request(options: .limited))
         request.head.headerFields[.authorization] = "Bearer of-the-first"
         #expect(try await transport.perform(request).text() == "second")
         #expect(first.requests.first?["Authorization"] == "Bearer of-the-first")

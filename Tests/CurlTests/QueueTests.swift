@@ -45,7 +45,7 @@ struct QueueTests {
         await server.until { $0.requestCount == 1 }
         var tokens: [any RequestToken] = []
         for (index, priority) in [Priority.prefetch, .normal, .prefetch, .interactive].enumerated() {
-            var options = TransferOptions.impatient
+            var options = TransferOptions.limited
             options.priority = priority
             let request = try server.request(.get, "/\(priority)-\(index)", options: options)
             tokens.append(transport.perform(request, completion: completions[index + 1].complete))

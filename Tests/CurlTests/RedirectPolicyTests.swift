@@ -21,7 +21,7 @@ struct RedirectPolicyTests {
     }
 
     private func options(_ decide: @escaping @Sendable (Proposal) -> Decision) -> TransferOptions {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.redirects = .follow.deciding(decide)
         return options
     }
@@ -151,17 +151,17 @@ struct RedirectPolicyTests {
     @Test func redirectObserverCanAddFieldsToTheNextRequest() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(to: "\(other.url)/to")
-        let heard = Lock<[String]>([])
+        let received = Lock<[String]>([])
         var request = try server.request(.get, "/from", credentials)
         request.onRedirect = { answer, followed, next in
-            heard.withLock { $0.append("\(answer.status.code) \(followed) \(next.head.path ?? "")") }
+            received.withLock { $0.append("\(answer.status.code) \(followed) \(next.head.path ?? "")") }
             // The other origin doesn't receive the credentials of the first one.
             if next.head.headerFields[.authorization] == nil {
                 next.head.headerFields[.authorization] = "Bearer others"
             }
         }
         _ = try await transport.perform(request)
-        #expect(heard.withLock { $0 } == ["302 0 /to"])
+        #expect(received.withLock { $0 } == ["302 0 /to"])
         #expect(other.requests.map { $0["Authorization"] } == ["Bearer others"])
         #expect(server.requests.map { $0["Authorization"] } == ["Bearer secret"])
     }
@@ -187,18 +187,18 @@ struct RedirectPolicyTests {
         }
         let body = reason == .bodyIsGone ? HTTPBody.stream { AsyncStream { $0.finish() } } : HTTPBody("text")
         var request = try server.request(.post, "/from", body: body, options: options)
-        let heard = Lock(0)
-        request.onRedirect = { _, _, _ in heard.withLock { $0 += 1 } }
+        let received = Lock(0)
+        request.onRedirect = { _, _, _ in received.withLock { $0 += 1 } }
         if reason == .handedOver {
             _ = try await transport.perform(request)
         } else {
             _ = try await transport.failure(of: request)
         }
-        #expect(heard.withLock { $0 } == 0)
+        #expect(received.withLock { $0 } == 0)
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func invalidRedirectIsRejectedWithoutAskingTheApp() async throws {
+    @Test func invalidRedirectIsRejectedWithoutCallingTheApp() async throws {
         let server = try redirecting(to: "gopher://127.0.0.1/")
         let request = try server.request(.get, "/from", options: options { _ in .returnRedirect })
         #expect(try await transport.failure(of: request).kind == .unsupportedScheme)

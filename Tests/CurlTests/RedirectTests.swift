@@ -212,9 +212,9 @@ struct RedirectTests {
     /// An empty reference is the URL itself (RFC 3986, 5.2.2). Servers send it so that the client retries with a
     /// cookie.
     @Test func emptyLocationLeadsToTheSameURL() async throws {
-        let asked = Lock(0)
+        let requests = Lock(0)
         let server = try LoopbackServer { _ in
-            let count = asked.withLock { count in
+            let count = requests.withLock { count in
                 count += 1
                 return count
             }
@@ -293,7 +293,7 @@ struct RedirectTests {
 
     @Test func locationOf90KiBIsFollowedOrRejected() async throws {
         let server = try redirecting(302, to: "/" + String(repeating: "a", count: 90 << 10))
-        let request = try server.request(.get, "/from", options: .impatient)
+        let request = try server.request(.get, "/from", options: .limited)
         do throws(NetworkError) {
             let response = try await transport.perform(request)
             #expect(response.head.status.code == 200)
@@ -363,7 +363,7 @@ struct RedirectTests {
             let head = "HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 10000000000\r\n\r\n"
             return .sequence([.raw(head), .endless(String(repeating: "x", count: 4096))])
         }
-        let response = try await transport.perform(server.request(.get, "/from", options: .impatient))
+        let response = try await transport.perform(server.request(.get, "/from", options: .limited))
         #expect(try await response.text() == "there")
         #expect(server.record.bytesSent < 64 << 20)
     }

@@ -58,7 +58,7 @@ struct RequestCheckTests {
             authority: message.authority?.replacing("HERE", with: server.authority),
             path: message.path
         )
-        let error = try await transport.failure(of: TransferRequest(head, options: .impatient))
+        let error = try await transport.failure(of: TransferRequest(head, options: .limited))
         #expect(error.kind == message.kind, "\(error)")
         #expect(error.phase == .build)
         #expect(!error.mayHaveReachedServer)
@@ -77,14 +77,14 @@ struct RequestCheckTests {
     @Test func hostWithTooLongLabelIsNotResolved() async throws {
         let host = String(repeating: "a", count: 70) + ".invalid"
         let head = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/")
-        let error = try await CurlTransport().failure(of: TransferRequest(head, options: .impatient))
+        let error = try await CurlTransport().failure(of: TransferRequest(head, options: .limited))
         #expect([.dns, .badURL].contains(error.kind), "\(error)")
         #expect(!error.mayHaveReachedServer)
     }
 
     @Test func connectingToAClosedPortIsAConnectError() async throws {
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/")
-        let error = try await CurlTransport().failure(of: TransferRequest(head, options: .impatient))
+        let error = try await CurlTransport().failure(of: TransferRequest(head, options: .limited))
         #expect(error.kind == .connect)
         #expect(error.phase == .connect)
         #expect(error.isOffline && !error.mayHaveReachedServer)

@@ -16,7 +16,7 @@ struct ResolverTests {
     }
 
     private func request(_ server: LoopbackServer, host: String = "app.test") throws -> TransferRequest {
-        var request = try server.request(options: .impatient)
+        var request = try server.request(options: .limited)
         request.head.authority = "\(host):\(server.port)"
         return request
     }
@@ -25,14 +25,14 @@ struct ResolverTests {
 
     @Test func connectionUsesTheResolvedAddress() async throws {
         let address = try loopback()
-        let asked = Lock<[String]>([])
+        let hosts = Lock<[String]>([])
         let transport = transport { host, port in
-            asked.withLock { $0.append("\(host):\(port)") }
+            hosts.withLock { $0.append("\(host):\(port)") }
             return [address]
         }
         let server = try LoopbackServer(.response(200, [:], "found"))
         #expect(try await transport.perform(request(server, host: "App.test")).text() == "found")
-        #expect(asked.withLock { $0 } == ["app.test:\(server.port)"])
+        #expect(hosts.withLock { $0 } == ["app.test:\(server.port)"])
         #expect(server.requests.first?["Host"] == "App.test:\(server.port)")
     }
 
@@ -79,15 +79,15 @@ struct ResolverTests {
 
     @Test func hostOfARedirectIsLookedUp() async throws {
         let address = try loopback()
-        let asked = Lock<[String]>([])
+        let hosts = Lock<[String]>([])
         let other = try LoopbackServer(.response(200, [:], "there"))
         let server = try LoopbackServer(.response(302, ["Location": "http://other.test:\(other.port)/"]))
         let transport = transport { host, _ in
-            asked.withLock { $0.append(host) }
+            hosts.withLock { $0.append(host) }
             return [address]
         }
         #expect(try await transport.perform(request(server)).text() == "there")
-        #expect(asked.withLock { $0 } == ["app.test", "other.test"])
+        #expect(hosts.withLock { $0 } == ["app.test", "other.test"])
     }
 
     @Test func resolverErrorIsReportedWithoutItsContents() async throws {
@@ -128,10 +128,10 @@ struct ResolverTests {
     }
 
     /// Makes a transport whose resolver suspends until its task is cancelled, and records the cancellation.
-    private func untilCancelled(_ asked: AsyncStream<Void>.Continuation, _ cancelled: Lock<Bool>) -> CurlTransport {
+    private func untilCancelled(_ hosts: AsyncStream<Void>.Continuation, _ cancelled: Lock<Bool>) -> CurlTransport {
         transport { _, _ in
-            asked.yield()
-            defer { asked.finish() }
+            hosts.yield()
+            defer { hosts.finish() }
             do {
                 try await Task.sleep(for: .seconds(60))
             } catch {
@@ -143,13 +143,13 @@ struct ResolverTests {
     }
 
     @Test func resolverIsCancelledWithTheTransfer() async throws {
-        let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+        let (hosts, continuation) = AsyncStream.makeStream(of: Void.self)
         let cancelled = Lock(false)
         let transport = untilCancelled(continuation, cancelled)
         let server = try LoopbackServer(.response(200))
         let request = try request(server)
         let task = Task { try await transport.perform(request) }
-        var events = asked.makeAsyncIterator()
+        var events = hosts.makeAsyncIterator()
         _ = await events.next()
         task.cancel()
         let error = await #expect(throws: NetworkError.self) { try await task.value }

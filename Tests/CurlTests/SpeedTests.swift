@@ -29,7 +29,7 @@ struct SpeedTests {
     func receivingTakesTheTimeOfTheLimit(_ delivery: TransferRequest.Delivery) async throws {
         let body = StreamTests.pattern(300_000)
         let server = try LoopbackServer(.response(200, [:], body))
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.bandwidth.receive = 300_000
         var received = Data()
         let time = try await ContinuousClock().measure {
@@ -56,7 +56,7 @@ struct SpeedTests {
     func throttledBodyIsCompleteWithAPausedReader(onThePortableLoop isPortable: Bool) async throws {
         let body = StreamTests.pattern(3 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.bandwidth.receive = 4 << 20
         let transport = CurlTransport(isPortable: isPortable)
         let response = try await transport.perform(server.request(options: options, delivery: .stream))
@@ -109,8 +109,8 @@ struct SpeedTests {
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 40), every: .milliseconds(10))])
         )
-        let patient = options(TransferOptions.MinimumSpeed(bytesPerSecond: 1, over: .milliseconds(100)))
-        #expect(try await transport.perform(server.request(options: patient)).text().count == 40)
+        let limited = options(TransferOptions.MinimumSpeed(bytesPerSecond: 1, over: .milliseconds(100)))
+        #expect(try await transport.perform(server.request(options: limited)).text().count == 40)
     }
 
     @Test func slowUploadTimesOut() async throws {

@@ -9,8 +9,8 @@ import Testing
 /// set, the test is assumed to run alone and also checks the allocated memory.
 @Suite(.leavesNothing)
 struct SteadyTests {
-    private static let asked = ProcessInfo.processInfo.environment["BEAGLENET_REQUESTS"].flatMap(Int.init)
-    private static let count = asked ?? 2_000
+    private static let requestCount = ProcessInfo.processInfo.environment["BEAGLENET_REQUESTS"].flatMap(Int.init)
+    private static let count = requestCount ?? 2_000
     private static let inFlight = 64
 
     /// The server runs in its own process, so that this process has only the client's memory.
@@ -24,7 +24,7 @@ struct SteadyTests {
             #expect(wrong == 0, "\(wrong) of \(Self.count) requests did not complete exactly once")
             #expect(failure == nil)
         }
-        guard Self.asked != nil else { return try await work() }
+        guard Self.requestCount != nil else { return try await work() }
         guard let growth = try await growth(of: work) else { return }
         print("\(growth >> 10) KiB more are allocated after the second \(Self.count) requests")
         #expect(growth < 256 << 10)

@@ -9,13 +9,13 @@ import Testing
 /// `BEAGLENET_STORM` sets the number of requests (default: 2,000). If it is set, the storms are assumed to run alone.
 @Suite(.serialized, .leavesNothing)
 struct StormTests {
-    private static let asked = ProcessInfo.processInfo.environment["BEAGLENET_STORM"].flatMap(Int.init)
-    private static let count = asked ?? 2_000
+    private static let requestedCount = ProcessInfo.processInfo.environment["BEAGLENET_STORM"].flatMap(Int.init)
+    private static let count = requestedCount ?? 2_000
     private static let webSockets = count / 10
 
     /// If the storms run alone, each one runs twice, and the allocated memory must not grow.
     private func twice(_ name: String, _ storm: () async throws -> Void) async throws {
-        guard Self.asked != nil else { return try await storm() }
+        guard Self.requestedCount != nil else { return try await storm() }
         guard let growth = try await growth(of: storm) else { return }
         print("\(growth >> 10) KiB more are allocated after the second storm of \(name)")
         #expect(growth < 256 << 10)
@@ -45,7 +45,7 @@ struct StormTests {
         }
     }
 
-    /// WebSockets that are opened, used and cancelled at random: none is left, and the transport works afterwards.
+    /// WebSockets that are opened, used and cancelled at random leave nothing, and the transport works afterwards.
     @Test(arguments: [false, true])
     func everyWebSocketEnds(onThePortableLoop isPortable: Bool) async throws {
         let frames = Data([0x81, 1, 0x61, 0x89, 1, 0x70, 0x82, 126, 4, 0] + [UInt8](repeating: 7, count: 1024))
@@ -61,11 +61,11 @@ struct StormTests {
                 return .webSocket(key, .sequence([.raw(frames), end, .stall]))
             }
             let transport = CurlTransport(isPortable: isPortable)
-            var impatient = server.webSocketRequest
-            impatient.closeTimeout = .milliseconds(50)
-            impatient.pingInterval = .milliseconds(50)
-            impatient.pongTimeout = .milliseconds(50)
-            let request = impatient
+            var message = server.webSocketRequest
+            message.closeTimeout = .milliseconds(50)
+            message.pingInterval = .milliseconds(50)
+            message.pongTimeout = .milliseconds(50)
+            let request = message
             let unexpected = Lock<[NetworkError]>([])
             let completed = Lock(0)
             await withTaskGroup(of: Void.self) { group in

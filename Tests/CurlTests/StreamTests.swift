@@ -175,10 +175,10 @@ struct StreamTests {
         let start = ContinuousClock.now
         _ = try await transport.perform(request)
         let most = Int(start.duration(to: .now) / ProgressPace.interval) + 2
-        let told = reports.withLock { $0.map(\.bytesReceived) }
-        #expect(told.count <= most)
-        #expect(told == told.sorted() && Set(told).count == told.count)
-        #expect(told.last == 300)
+        let counts = reports.withLock { $0.map(\.bytesReceived) }
+        #expect(counts.count <= most)
+        #expect(counts == counts.sorted() && Set(counts).count == counts.count)
+        #expect(counts.last == 300)
         #expect(reports.withLock { $0.allSatisfy { $0.bytesToReceive == 300 } })
     }
 
@@ -192,7 +192,7 @@ struct StreamTests {
         }
         // A reused connection has no libcurl timers that would wake the loop.
         _ = try await transport.perform(server.request())
-        var request = try server.request(.get, "/nine", options: .impatient)
+        var request = try server.request(.get, "/nine", options: .limited)
         request.onProgress = { if $0.bytesReceived == 8 { gate.open() } }
         #expect(try await transport.perform(request).text() == "eight8889")
     }
@@ -307,7 +307,7 @@ struct StreamTests {
         let server = try LoopbackServer(readsBodies: false) { _ in
             .sequence([.response(413, ["Connection": "close"], "too large"), .finish])
         }
-        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .impatient)
+        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .limited)
         let response = try await transport.perform(request)
         #expect(response.head.status.code == 413)
         #expect(try await response.text() == "too large")
@@ -329,7 +329,7 @@ struct StreamTests {
                 }
             }
         }
-        var request = try server.request(.put, body: body, options: .impatient)
+        var request = try server.request(.put, body: body, options: .limited)
         request.onProgress = { if $0.bytesReceived == 2 { gate.open() } }
         let response = try await transport.perform(request)
         #expect(response.status == .ok)
@@ -340,7 +340,7 @@ struct StreamTests {
 
     @Test func rejectionAndCloseDuringTheUploadEndTheTransfer() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.response(413), .close]) }
-        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .impatient)
+        let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .limited)
         do throws(NetworkError) {
             let response = try await transport.perform(request)
             #expect(response.head.status.code == 413)

@@ -113,7 +113,7 @@ struct TLSTests {
     @Test func plainServerOnASecurePortIsAnError() async throws {
         let server = try LoopbackServer(onConnect: .response(200, [:], "plain")) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
-        let error = try await transport.failure(of: TransferRequest(head, options: .impatient))
+        let error = try await transport.failure(of: TransferRequest(head, options: .limited))
         #expect(error.kind == .tls && error.phase == .tls)
         #expect(error.advice?.hasPrefix("if this port serves plain HTTP, ") == true)
         #expect(!error.message.contains("openSSL"), "\(error)")
@@ -122,7 +122,7 @@ struct TLSTests {
     @Test func closedHandshakeAdvisesTryingHTTP() async throws {
         let server = try LoopbackServer(onConnect: .close) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
-        let error = try await transport.failure(of: TransferRequest(head, options: .impatient))
+        let error = try await transport.failure(of: TransferRequest(head, options: .limited))
         #expect(error.kind == .tls && error.phase == .tls)
         #expect(error.advice?.contains("begin the URL with http://") == true, "\(error)")
     }
@@ -131,7 +131,7 @@ struct TLSTests {
         let alert = Data([21, 3, 3, 0, 2, 2, 40])
         let server = try LoopbackServer(onConnect: .sequence([.raw(alert), .finish])) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
-        try await expectRefusal(of: TransferRequest(head, options: .impatient))
+        try await expectRefusal(of: TransferRequest(head, options: .limited))
     }
 
     @Test func redirectToPlainHTTPIsRejectedUnlessAllowed() async throws {

@@ -56,7 +56,7 @@ struct UnwantedBodyTests {
 
     /// Options with the total timeout only, which a wait for the body would exceed.
     private var options: TransferOptions {
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.timeouts.idle = nil
         options.timeouts.firstByte = nil
         return options

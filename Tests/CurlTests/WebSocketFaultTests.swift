@@ -204,7 +204,7 @@ struct WebSocketFaultTests {
         request.pongTimeout = .seconds(4)
         let socket = try await transport.openWebSocket(request)
         try await Task.sleep(for: .milliseconds(200))
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.isLongLived = true
         try transport.perform(server.request(options: options)) { _ in
             gate.open()

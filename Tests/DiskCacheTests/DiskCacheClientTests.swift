@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func variantsAreToldApartByDigests() async throws {
+    @Test func variantsAreDistinguishedByDigests() async throws {
         let server = try LoopbackServer { request in
             .response(200, ["Cache-Control": "max-age=60", "Vary": "X-Theme"], request["x-theme"] ?? "")
         }

@@ -74,7 +74,7 @@ import Testing
             await store.insert(.test(String(repeating: text, count: 10 << (number % 13))), for: key)
         }
         await store.removeAll(of: "A")
-        // Waits for what happens in the background.
+        // Waits for work in the background.
         await store.remove(.test("/other"))
         #expect(store.statistics().count == 50)
         #expect(try found(["BODYOFA", "BODYOFB"]) == ["BODYOFB"])

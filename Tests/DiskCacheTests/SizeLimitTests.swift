@@ -43,7 +43,7 @@ import Testing
         let store = try folder.open()
         await insert(0, bytes: 1, in: store)
         func used() async throws -> Int64? {
-            // Waits for what was written before.
+            // Waits for earlier writes.
             await store.remove(.test("/other"))
             return try await store.currentDatabase.pool.read { try ResponseTable(db: $0).row(1)?.used }
         }

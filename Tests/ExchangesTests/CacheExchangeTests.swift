@@ -48,7 +48,7 @@ import struct BeagleNetExchanges.Operation
         #expect(fixture.events == ["q>>", "=>hello", "=>hello"])
     }
 
-    /// From the original: an unsolicited result. A pipeline has none.
+    /// From the original: an unsolicited result, which pipelines don't have.
     @Test func unsolicitedResultIsForwardedAndStored() {
         let fixture = ExchangeFixture(CacheExchange())
         fixture.below.send(Operation.query().result("hello"))

@@ -9,7 +9,7 @@ import struct BeagleNetExchanges.Operation
 /// of a `NetworkClientDefault`, whose coalescer takes the place of the client. Each vector is written once and runs both ways.
 protocol ClientFixture: Sendable {
     /// The kinds of the operations that reached the server, such as `query`, without teardowns.
-    var asked: [String] { get }
+    var requestedKinds: [String] { get }
     /// The number of operations that ended before they had a result.
     var ended: Int { get }
 
@@ -39,17 +39,17 @@ extension ClientFixture {
     func answer(_ data: AnyCodable) async { await answer(data, stale: false, hasNext: false) }
 
     /// Waits until this many results have arrived and returns whether they are exactly these.
-    func has(_ ear: any EventCollector, heard texts: [String]) async -> Bool {
+    func has(_ ear: any EventCollector, received texts: [String]) async -> Bool {
         while ear.texts.count < texts.count { await Task.yield() }
         await settle()
         return ear.texts == texts
     }
 
     /// Waits until this many operations have reached the server and returns whether there are no more.
-    func hasAsked(_ count: Int) async -> Bool {
-        while asked.count < count { await Task.yield() }
+    func hasRequested(_ count: Int) async -> Bool {
+        while requestedKinds.count < count { await Task.yield() }
         await settle()
-        return asked.count == count
+        return requestedKinds.count == count
     }
 }
 
@@ -92,7 +92,7 @@ private final class OwnClientFixture: ClientFixture {
         client = Client(request: request, exchanges: exchanges + [server], logger: OffLogger())
     }
 
-    var asked: [String] { server.asked.map(\.kind.rawValue) }
+    var requestedKinds: [String] { server.requested.map(\.kind.rawValue) }
     var ended: Int { server.kinds.filter { $0 == .teardown }.count }
 
     func listen(_ kind: Operation.Kind, _ policy: Operation.Policy, _ number: Int) -> any EventCollector {
@@ -106,14 +106,14 @@ private final class OwnClientFixture: ClientFixture {
     }
 
     func answer(_ data: AnyCodable, stale: Bool, hasNext: Bool) async {
-        guard let operation = server.asked.last else { return }
+        guard let operation = server.requested.last else { return }
         var result = operation.result(data, stale: stale)
         result.hasNext = hasNext
         server.send(result)
     }
 
     func runAgain() {
-        guard let operation = server.asked.last else { return }
+        guard let operation = server.requested.last else { return }
         client.reexecute(operation: operation.with(policy: .networkOnly))
     }
 
@@ -145,7 +145,7 @@ private final class HostedClientFixture: ClientFixture {
         client = NetworkClientDefault(dependencies: dependencies, transport: NoTransport())
     }
 
-    var asked: [String] { kinds.withLock { $0 } }
+    var requestedKinds: [String] { kinds.withLock { $0 } }
     var ended: Int { below.cancelled }
 
     func listen(_ kind: Operation.Kind, _ policy: Operation.Policy, _ number: Int) -> any EventCollector {
@@ -186,11 +186,11 @@ private final class HostedClientFixture: ClientFixture {
 
 /// Receives the events of a watched operation.
 private final class HostedEventCollector: EventCollector {
-    private let heard = Lock<(texts: [String], isOver: Bool)>(([], false))
+    private let received = Lock<(texts: [String], isOver: Bool)>(([], false))
     private let token = Lock<(any RequestToken)?>(nil)
 
     init(_ watch: (@escaping @Sendable (NetworkOperation.Event) -> Void) -> (any RequestToken)?) {
-        let heard = heard
+        let received = received
         let watched = watch { event in
             switch event {
             case .result(let result):
@@ -198,18 +198,18 @@ private final class HostedEventCollector: EventCollector {
                 do {
                     let data = try JSONValue(parsing: body)["data"] ?? .null
                     let text = data.string ?? data.integer.map { String($0) } ?? "nil"
-                    heard.withLock { $0.texts.append(text + (result.isStale ? " stale" : "")) }
+                    received.withLock { $0.texts.append(text + (result.isStale ? " stale" : "")) }
                 } catch {
                     Issue.record(error)
                 }
-            case .failure(let error): heard.withLock { $0.texts.append(error.message) }
-            case .end: heard.withLock { $0.isOver = true }
+            case .failure(let error): received.withLock { $0.texts.append(error.message) }
+            case .end: received.withLock { $0.isOver = true }
             }
         }
         token.withLock { $0 = watched }
     }
 
-    var texts: [String] { heard.withLock { $0.texts } }
-    var isOver: Bool { heard.withLock { $0.isOver } }
+    var texts: [String] { received.withLock { $0.texts } }
+    var isOver: Bool { received.withLock { $0.isOver } }
     func leave() { token.withLock { $0 }?.cancel() }
 }

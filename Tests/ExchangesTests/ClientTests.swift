@@ -93,7 +93,7 @@ import struct BeagleNetExchanges.Operation
         let result = try await client.query(args, policy: .cacheOnly)
         #expect(result.data == .null)
         #expect(result.error == nil)
-        #expect(server.asked.isEmpty)
+        #expect(server.requested.isEmpty)
     }
 
     /// Defect D8: after the server had ended a subscription, a new one ended immediately.
@@ -118,9 +118,9 @@ import struct BeagleNetExchanges.Operation
         let client = client(DedupExchange(), server)
         for _ in 0..<2 {
             let listening = ResultCollector(client.subscribe(to: news))
-            server.send(server.asked.last.map { $0.result("news") } ?? Operation.query().result(nil))
+            server.send(server.requested.last.map { $0.result("news") } ?? Operation.query().result(nil))
             #expect(!listening.isOver)
-            if let operation = server.asked.last { client.reexecute(operation: operation.teardown()) }
+            if let operation = server.requested.last { client.reexecute(operation: operation.teardown()) }
             #expect(listening.texts == ["news"])
             #expect(listening.isOver)
         }
@@ -293,7 +293,7 @@ import struct BeagleNetExchanges.Operation
         #expect(again.withLock { $0 }?.isOver == false)
     }
 
-    /// A queued teardown ends its operation, whatever else is queued, and doesn't end a later one.
+    /// A queued teardown ends its operation regardless of other queued work, and doesn't end a later one.
     @Test func queuedTeardownEndsOnlyItsOwnOperation() {
         let server = ServerExchange()
         let client = client(server)
@@ -321,7 +321,7 @@ import struct BeagleNetExchanges.Operation
             client.reexecute(operation: operation.teardown())
             client.reexecute(operation: operation)
         }
-        if let asked = server.asked.last { server.send(asked.result(2)) }
+        if let operation = server.requested.last { server.send(operation.result(2)) }
         #expect(kept.isOver)
         doing.leave()
     }
@@ -330,15 +330,15 @@ import struct BeagleNetExchanges.Operation
     @Test func cacheOnlyMissReachesOnlyItsSubscriber() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let asking = ResultCollector(client.query(args))
+        let collector = ResultCollector(client.query(args))
         let reading = ResultCollector(client.query(args, policy: .cacheOnly))
         #expect(reading.texts == ["nil"])
-        #expect(asking.texts.isEmpty)
+        #expect(collector.texts.isEmpty)
         server.send(server.operations[0].result(1))
-        #expect(asking.texts == ["1"])
+        #expect(collector.texts == ["1"])
         reading.leave()
         #expect(server.kinds == [.query])
-        asking.leave()
+        collector.leave()
         #expect(server.kinds == [.query, .teardown])
     }
 
@@ -385,15 +385,15 @@ import struct BeagleNetExchanges.Operation
     func mutationDoesNotSendCacheOnlyQueriesToTheNetwork(isLeftBefore: Bool) {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let asking = ResultCollector(client.query(args, types: ["Post"]))
-        server.send(server.asked[0].result(1))
-        if isLeftBefore { asking.leave() }
+        let collector = ResultCollector(client.query(args, types: ["Post"]))
+        server.send(server.requested[0].result(1))
+        if isLeftBefore { collector.leave() }
         let reading = ResultCollector(client.query(args, policy: .cacheOnly, types: ["Post"]))
-        if !isLeftBefore { asking.leave() }
+        if !isLeftBefore { collector.leave() }
         let mutation = ResultCollector(client.mutate(change, types: ["Post"]))
-        server.send(server.asked[1].result("done"))
+        server.send(server.requested[1].result("done"))
         #expect(mutation.texts == ["done"])
-        #expect(server.asked.map(\.kind) == [.query, .mutation])
+        #expect(server.requested.map(\.kind) == [.query, .mutation])
         #expect(reading.texts == ["1", "nil"])
         reading.leave()
     }
@@ -460,17 +460,17 @@ import struct BeagleNetExchanges.Operation
         let logger = MemoryLogger()
         let server = ServerExchange()
         let client = Client(request: Self.request, exchanges: [server], logger: logger)
-        let heard = LimitedSubscriber()
-        client.subscribe(to: news).subscribe(heard)
-        heard.want(1)
+        let received = LimitedSubscriber()
+        client.subscribe(to: news).subscribe(received)
+        received.want(1)
         let operation = server.operations[0]
         for number in 0..<(1 + 4_096 + 10) { server.send(operation.result(.integer(Int64(number)))) }
-        #expect(heard.numbers == [0])
-        heard.want(2)
-        #expect(heard.numbers == [0, 11, 12])
+        #expect(received.numbers == [0])
+        received.want(2)
+        #expect(received.numbers == [0, 11, 12])
         #expect(logger.messages.count == 1)
         #expect(logger.messages.first?.contains("its oldest results beyond 4096 are dropped") == true)
-        heard.cancel()
+        received.cancel()
         #expect(server.kinds == [.subscription, .teardown])
     }
 
@@ -478,16 +478,16 @@ import struct BeagleNetExchanges.Operation
     private final class LimitedSubscriber: Subscriber, Sendable {
         // Set once on subscribing, and used only by the test.
         nonisolated(unsafe) private var subscription: (any Subscription)?
-        private let heard = Lock<[Int64?]>([])
+        private let received = Lock<[Int64?]>([])
 
-        var numbers: [Int64?] { heard.withLock { $0 } }
+        var numbers: [Int64?] { received.withLock { $0 } }
         func want(_ count: Int) { subscription?.request(.max(count)) }
         func cancel() { subscription?.cancel() }
         func receive(subscription: any Subscription) { self.subscription = subscription }
         func receive(completion: Subscribers.Completion<Never>) {}
 
         func receive(_ input: OperationResult) -> Subscribers.Demand {
-            heard.withLock { $0.append(input.data.integer) }
+            received.withLock { $0.append(input.data.integer) }
             return .none
         }
     }

@@ -16,8 +16,8 @@ import struct BeagleNetExchanges.Operation
     {
         let fixture = way.fixture([ReexecutingExchange(), DedupExchange()], isCounting: true)
         let ear = fixture.listen()
-        #expect(await fixture.has(ear, heard: ["1 stale", "2"]))
-        #expect(fixture.asked == ["query", "query"])
+        #expect(await fixture.has(ear, received: ["1 stale", "2"]))
+        #expect(fixture.requestedKinds == ["query", "query"])
         ear.leave()
     }
 
@@ -25,11 +25,11 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()])
         let ear = fixture.listen()
         await fixture.answer(1)
-        #expect(await fixture.has(ear, heard: ["1"]))
+        #expect(await fixture.has(ear, received: ["1"]))
         fixture.runAgain()
-        #expect(await fixture.has(ear, heard: ["1", "1 stale"]))
+        #expect(await fixture.has(ear, received: ["1", "1 stale"]))
         await fixture.answer(2)
-        #expect(await fixture.has(ear, heard: ["1", "1 stale", "2"]))
+        #expect(await fixture.has(ear, received: ["1", "1 stale", "2"]))
         ear.leave()
     }
 
@@ -40,8 +40,8 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()])
         let ears = (0..<3).map { _ in fixture.listen(.query, policy) }
         await fixture.answer(1)
-        for ear in ears { #expect(await fixture.has(ear, heard: ["1"])) }
-        #expect(fixture.asked == ["query"])
+        for ear in ears { #expect(await fixture.has(ear, received: ["1"])) }
+        #expect(fixture.requestedKinds == ["query"])
         for ear in ears { ear.leave() }
     }
 
@@ -49,12 +49,12 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()])
         let first = fixture.listen()
         await fixture.answer("part", stale: false, hasNext: true)
-        #expect(await fixture.has(first, heard: ["part"]))
+        #expect(await fixture.has(first, received: ["part"]))
         let second = fixture.listen()
         await fixture.answer("whole")
-        #expect(await fixture.has(first, heard: ["part", "whole"]))
+        #expect(await fixture.has(first, received: ["part", "whole"]))
         #expect(second.texts.last == "whole")
-        #expect(fixture.asked == ["query"])
+        #expect(fixture.requestedKinds == ["query"])
         first.leave()
         second.leave()
     }
@@ -65,12 +65,12 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([CacheExchange(), DedupExchange()])
         let first = fixture.listen()
         await fixture.answer(1)
-        #expect(await fixture.has(first, heard: ["1"]))
+        #expect(await fixture.has(first, received: ["1"]))
         let second = fixture.listen(.query, .cacheAndNetwork)
-        #expect(await fixture.hasAsked(2))
+        #expect(await fixture.hasRequested(2))
         await fixture.answer(2)
-        #expect(await fixture.has(first, heard: ["1", "1 stale", "2"]))
-        #expect(await fixture.has(second, heard: ["1 stale", "2"]))
+        #expect(await fixture.has(first, received: ["1", "1 stale", "2"]))
+        #expect(await fixture.has(second, received: ["1 stale", "2"]))
         first.leave()
         second.leave()
     }
@@ -78,7 +78,7 @@ import struct BeagleNetExchanges.Operation
     @Test(arguments: ExchangeDriver.allCases) func reexecutedMutationIsSent(_ way: ExchangeDriver) async {
         let fixture = way.fixture([ReexecutingExchange(onTheWayDown: true), DedupExchange()])
         let ear = fixture.listen(.mutation)
-        #expect(await fixture.hasAsked(2))
+        #expect(await fixture.hasRequested(2))
         ear.leave()
     }
 
@@ -87,9 +87,9 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([ReexecutingExchange(), DedupExchange()])
         let ear = fixture.listen()
         await fixture.answer("old", stale: true, hasNext: false)
-        #expect(await fixture.hasAsked(2))
+        #expect(await fixture.hasRequested(2))
         await fixture.answer("new")
-        #expect(await fixture.has(ear, heard: ["old stale", "new"]))
+        #expect(await fixture.has(ear, received: ["old stale", "new"]))
         ear.leave()
     }
 
@@ -100,8 +100,8 @@ import struct BeagleNetExchanges.Operation
         let ear = fixture.listen()
         for _ in 0..<times { fixture.runAgain() }
         await fixture.answer(1)
-        #expect(await fixture.has(ear, heard: ["1"]))
-        #expect(fixture.asked == ["query"])
+        #expect(await fixture.has(ear, received: ["1"]))
+        #expect(fixture.requestedKinds == ["query"])
         ear.leave()
     }
 
@@ -112,11 +112,11 @@ import struct BeagleNetExchanges.Operation
     {
         let fixture = way.fixture([DedupExchange(), ReadingExchange()], isCounting: true)
         let reading = fixture.listen(.query, .cacheOnly)
-        #expect(await fixture.has(reading, heard: ["1"]))
+        #expect(await fixture.has(reading, received: ["1"]))
         for number in 2...4 {
-            let asking = fixture.listen(.query, .networkOnly)
-            #expect(await fixture.has(asking, heard: ["\(number)"]))
-            asking.leave()
+            let listener = fixture.listen(.query, .networkOnly)
+            #expect(await fixture.has(listener, received: ["\(number)"]))
+            listener.leave()
         }
         reading.leave()
     }
@@ -128,11 +128,11 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange(), CacheExchange()], isCounting: true)
         for _ in 0..<3 {
             let ear = fixture.listen()
-            #expect(await fixture.has(ear, heard: ["1"]))
+            #expect(await fixture.has(ear, received: ["1"]))
             ear.leave()
             await fixture.settle()
         }
-        #expect(fixture.asked == ["query"])
+        #expect(fixture.requestedKinds == ["query"])
     }
 
     /// Defect D3 of the original: the same for mutations.
@@ -142,10 +142,10 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()], isCounting: true)
         for number in 1...2 {
             let ear = fixture.listen(.mutation)
-            #expect(await fixture.has(ear, heard: ["\(number)"]))
+            #expect(await fixture.has(ear, received: ["\(number)"]))
             while !ear.isOver { await Task.yield() }
         }
-        #expect(fixture.asked == ["mutation", "mutation"])
+        #expect(fixture.requestedKinds == ["mutation", "mutation"])
     }
 
     // MARK: - Sharing
@@ -157,12 +157,12 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()])
         let one = fixture.listen(.query, policy)
         await fixture.answer(1)
-        #expect(await fixture.has(one, heard: ["1"]))
+        #expect(await fixture.has(one, received: ["1"]))
         let other = fixture.listen(.query, policy)
-        #expect(await fixture.has(other, heard: ["1 stale"]))
+        #expect(await fixture.has(other, received: ["1 stale"]))
         await fixture.answer(2)
-        #expect(await fixture.has(one, heard: ["1", "1 stale", "2"]))
-        #expect(await fixture.has(other, heard: ["1 stale", "2"]))
+        #expect(await fixture.has(one, received: ["1", "1 stale", "2"]))
+        #expect(await fixture.has(other, received: ["1 stale", "2"]))
         one.leave()
         other.leave()
     }
@@ -171,13 +171,13 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()])
         let one = fixture.listen()
         await fixture.answer(1)
-        #expect(await fixture.has(one, heard: ["1"]))
+        #expect(await fixture.has(one, received: ["1"]))
         one.leave()
         let other = fixture.listen()
         await fixture.settle()
         #expect(other.texts == [])
         await fixture.answer(2)
-        #expect(await fixture.has(other, heard: ["2"]))
+        #expect(await fixture.has(other, received: ["2"]))
         #expect(one.texts == ["1"])
         other.leave()
     }
@@ -189,8 +189,8 @@ import struct BeagleNetExchanges.Operation
         let one = fixture.listen(.query, .networkOnly)
         #expect(one.texts == ["1"])
         let other = fixture.listen(.query, .networkOnly)
-        #expect(await fixture.has(one, heard: ["1", "2"]))
-        #expect(await fixture.has(other, heard: ["2"]))
+        #expect(await fixture.has(one, received: ["1", "2"]))
+        #expect(await fixture.has(other, received: ["2"]))
         one.leave()
         other.leave()
     }
@@ -199,9 +199,9 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([])
         let one = fixture.listen()
         await fixture.answer(1, stale: true, hasNext: false)
-        #expect(await fixture.has(one, heard: ["1 stale"]))
+        #expect(await fixture.has(one, received: ["1 stale"]))
         let other = fixture.listen()
-        #expect(await fixture.has(other, heard: ["1 stale"]))
+        #expect(await fixture.has(other, received: ["1 stale"]))
         #expect(one.texts == ["1 stale"])
         one.leave()
         other.leave()
@@ -211,12 +211,12 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()])
         let one = fixture.listen(.subscription)
         await fixture.answer(1, stale: false, hasNext: true)
-        #expect(await fixture.has(one, heard: ["1"]))
+        #expect(await fixture.has(one, received: ["1"]))
         let other = fixture.listen(.subscription)
         await fixture.answer(2, stale: false, hasNext: true)
-        #expect(await fixture.has(one, heard: ["1", "2"]))
-        #expect(await fixture.has(other, heard: ["2"]))
-        #expect(fixture.asked == ["subscription"])
+        #expect(await fixture.has(one, received: ["1", "2"]))
+        #expect(await fixture.has(other, received: ["2"]))
+        #expect(fixture.requestedKinds == ["subscription"])
         one.leave()
         other.leave()
     }
@@ -227,7 +227,7 @@ import struct BeagleNetExchanges.Operation
     {
         let fixture = way.fixture([DedupExchange()])
         let (one, other) = (fixture.listen(.subscription), fixture.listen(.subscription))
-        #expect(await fixture.hasAsked(1))
+        #expect(await fixture.hasRequested(1))
         one.leave()
         await fixture.settle()
         #expect(fixture.ended == 0)
@@ -236,7 +236,7 @@ import struct BeagleNetExchanges.Operation
         #expect(fixture.ended == 1)
         // The same operation can start again.
         let again = fixture.listen(.subscription)
-        #expect(await fixture.hasAsked(2))
+        #expect(await fixture.hasRequested(2))
         again.leave()
     }
 
@@ -244,7 +244,7 @@ import struct BeagleNetExchanges.Operation
         let fixture = way.fixture([DedupExchange()])
         for number in 1...3 {
             let ear = fixture.listen(.subscription)
-            #expect(await fixture.hasAsked(number))
+            #expect(await fixture.hasRequested(number))
             await fixture.answer("last")
             while !ear.isOver { await Task.yield() }
             #expect(ear.texts == ["last"])
@@ -254,7 +254,7 @@ import struct BeagleNetExchanges.Operation
     @Test(arguments: ExchangeDriver.allCases) func resultEndsTheMutation(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange()])
         let (one, other) = (fixture.listen(.mutation), fixture.listen(.mutation))
-        #expect(await fixture.hasAsked(2))
+        #expect(await fixture.hasRequested(2))
         await fixture.answer("other")
         while !one.isOver, !other.isOver { await Task.yield() }
         #expect(other.texts == ["other"])

@@ -77,13 +77,13 @@ import struct BeagleNetExchanges.Operation
             let fixture = way.fixture([Counting(calls: calls), DedupExchange(), Counting(calls: calls)])
             // Different subscriptions.
             let ears = (0..<active).map { fixture.listen(.subscription, .cacheFirst, $0) }
-            #expect(await fixture.hasAsked(active))
+            #expect(await fixture.hasRequested(active))
             _ = calls.take()
             for number in 0..<10 {
                 let ear = fixture.listen(.mutation)
-                #expect(await fixture.hasAsked(active + number + 1))
+                #expect(await fixture.hasRequested(active + number + 1))
                 await fixture.answer("done")
-                #expect(await fixture.has(ear, heard: ["done"]))
+                #expect(await fixture.has(ear, received: ["done"]))
                 while !ear.isOver { await Task.yield() }
                 await fixture.settle()
             }

@@ -128,12 +128,12 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test func exchangeReceivesGraphQLErrors() async throws {
-        let told = Lock<[CombinedError]>([])
-        let errors = ErrorExchange { error, _ in told.withLock { $0.append(error) } }
+        let reported = Lock<[CombinedError]>([])
+        let errors = ErrorExchange { error, _ in reported.withLock { $0.append(error) } }
         let client = client([errors], ScriptedTransport { _ in #"{"data":null,"errors":[{"message":"no"}]}"# })
         let answer = try await client.response(to: query, at: endpoint).json()
         #expect(answer["errors"] == [["message": "no"]])
-        guard case .graphql(let errors)? = told.withLock({ $0.first }) else {
+        guard case .graphql(let errors)? = reported.withLock({ $0.first }) else {
             Issue.record("no GraphQL error was reported")
             return
         }
@@ -141,8 +141,8 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test func networkErrorIsPassedOnUnchanged() async throws {
-        let told = Lock(0)
-        let errors = ErrorExchange { _, _ in told.withLock { $0 += 1 } }
+        let reports = Lock(0)
+        let errors = ErrorExchange { _, _ in reports.withLock { $0 += 1 } }
         let transport = ScriptedTransport { _ in nil }
         let client = client([errors], transport)
         let task = Task { try await data(client, mutation) }
@@ -151,7 +151,7 @@ final class ScriptedTransport: HTTPTransport {
         let error = await #expect(throws: NetworkError.self) { try await task.value }
         #expect(error?.kind == .protocol)
         #expect(error?.message == "no HTTP")
-        #expect(told.withLock { $0 } == 1)
+        #expect(reports.withLock { $0 } == 1)
     }
 
     @Test func exchangeCanReturnItsOwnResult() async throws {
@@ -296,7 +296,7 @@ final class ScriptedTransport: HTTPTransport {
             operations: AnyPublisher<Operation, Never>,
             next: @escaping ExchangeIO
         ) -> AnyPublisher<OperationResult, Never> {
-            let asking = operations.handleEvents(receiveOutput: { [self] operation in
+            let running = operations.handleEvents(receiveOutput: { [self] operation in
                 guard operation.kind == .mutation, operation.id != "renew" else { return }
                 let args = ExecutionArgs(query: "mutation { renew }")
                 var renewal = Operation(id: "renew", kind: .mutation, request: operation.request, args: args)
@@ -308,7 +308,7 @@ final class ScriptedTransport: HTTPTransport {
                 let renewing = ResultCollector(client.execute(operation: renewal))
                 listening.withLock { $0 = renewing }
             })
-            return next(asking.eraseToAnyPublisher())
+            return next(running.eraseToAnyPublisher())
         }
     }
 
@@ -437,14 +437,14 @@ final class ScriptedTransport: HTTPTransport {
         let transport = ScriptedTransport { _ in nil }
         let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
         let client = client([DedupExchange()] + between + [CacheExchange()], transport)
-        let asking = Task { try await data(client, query) }
+        let running = Task { try await data(client, query) }
         while transport.completions.withLock({ $0.isEmpty }) { await Task.yield() }
         var reading = try client.networkOperation(query, endpoint)
         reading.policy = .cacheOnly
         let read = try await client.run(reading)
         #expect(try read.response?.json()["data"] == .null)
         transport.completions.withLock { $0.first }?(.success(ScriptedTransport.response(#"{"data":{"a":1}}"#)))
-        #expect(try await asking.value == ["a": 1])
+        #expect(try await running.value == ["a": 1])
         #expect(transport.requests.withLock { $0.count } == 1)
     }
 

@@ -36,14 +36,14 @@ struct GuideTests {
 
     @Test func endOfTheSourceCompletesSubscribersOfAClient() throws {
         let client = Client(request: URLRequest(url: try #require(URL(string: "http://host/"))), exchanges: [clock])
-        let heard = Lock<[String]>([])
+        let received = Lock<[String]>([])
         let line = client.subscribe(to: ExecutionArgs(query: query, operationName: "Clock"))
             .sink { _ in
-                heard.withLock { $0.append("end") }
+                received.withLock { $0.append("end") }
             } receiveValue: { result in
-                heard.withLock { $0.append("\(result.data["tick"]?.integer ?? 0)") }
+                received.withLock { $0.append("\(result.data["tick"]?.integer ?? 0)") }
             }
-        #expect(heard.withLock { $0 } == ["1", "2", "3", "end"])
+        #expect(received.withLock { $0 } == ["1", "2", "3", "end"])
         withExtendedLifetime((client, line)) {}
     }
 

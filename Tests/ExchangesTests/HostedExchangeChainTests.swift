@@ -40,8 +40,8 @@ import struct BeagleNetExchanges.Operation
         let fixture = try HostedFixture([DedupExchange()], below: HeldPipeline())
         let running = fixture.run(.query())
         while fixture.below.held.isEmpty { await Task.yield() }
-        let asked = try #require(fixture.log.forwarded.first)
-        let listening = ResultCollector(fixture.chain.execute(operation: asked.teardown))
+        let operation = try #require(fixture.log.forwarded.first)
+        let listening = ResultCollector(fixture.chain.execute(operation: operation.teardown))
         while !listening.isOver { await Task.yield() }
         #expect(await running.value.failure?.isCancelled == true)
     }
@@ -51,10 +51,10 @@ import struct BeagleNetExchanges.Operation
         let fixture = try HostedFixture([DedupExchange()], below: HeldPipeline())
         let first = fixture.run(.query())
         while fixture.below.held.count < 1 { await Task.yield() }
-        let asked = try #require(fixture.log.forwarded.first)
+        let operation = try #require(fixture.log.forwarded.first)
         let second = Lock<Task<HostedRun.Outcome, Never>?>(nil)
         fixture.chain.queue.run {
-            fixture.chain.reexecute(operation: asked.teardown)
+            fixture.chain.reexecute(operation: operation.teardown)
             first.cancel()
             second.withLock { $0 = fixture.run(.query()) }
         }
@@ -72,11 +72,11 @@ import struct BeagleNetExchanges.Operation
         let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
         let fixture = try HostedFixture(between + [server], below: HeldPipeline())
         let running = fixture.run(.subscription())
-        while server.asked.isEmpty { await Task.yield() }
-        let asked = server.asked[0]
-        server.send(asked.result("bad", error: .graphql([GraphQLError("no")])))
-        server.send(asked.result("good"))
-        var last = asked.result("last")
+        while server.requested.isEmpty { await Task.yield() }
+        let operation = server.requested[0]
+        server.send(operation.result("bad", error: .graphql([GraphQLError("no")])))
+        server.send(operation.result("good"))
+        var last = operation.result("last")
         last.hasNext = false
         server.send(last)
         #expect(try await running.value.get().response?.json()["data"] == "last")

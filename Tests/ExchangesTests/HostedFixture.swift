@@ -233,13 +233,13 @@ extension Operation {
         operation.request.url = URL(string: "http://host/graphql")
         operation.request.setValue(id, forHTTPHeaderField: "X-Name")
         operation.request.setValue(types.joined(separator: " "), forHTTPHeaderField: "X-Types")
-        var asked = NetworkOperation.of(
+        var networkOperation = NetworkOperation.of(
             try operation.transfer(options: TransferOptions()),
             kind: .init(kind),
             logger: OffLogger()
         )
-        asked.policy = RequestPolicy(policy)
-        return asked
+        networkOperation.policy = RequestPolicy(policy)
+        return networkOperation
     }
 }
 

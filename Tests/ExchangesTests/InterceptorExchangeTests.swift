@@ -38,9 +38,9 @@ import struct BeagleNetExchanges.Operation
         let server = ServerExchange { [$0.result(["a": 1])] }
         let result = try await client(InterceptorExchange(RetryingInterceptor()), server).query(args)
         #expect(result.data == ["a": 1])
-        #expect(server.asked.first?.request.value(forHTTPHeaderField: "Authorization") == "Bearer token")
-        #expect(server.asked.first?.request.url?.absoluteString == "http://host/graphql")
-        #expect(server.asked.first?.args == args)
+        #expect(server.requested.first?.request.value(forHTTPHeaderField: "Authorization") == "Bearer token")
+        #expect(server.requested.first?.request.url?.absoluteString == "http://host/graphql")
+        #expect(server.requested.first?.args == args)
     }
 
     @Test func interceptorRetries() async throws {
@@ -53,27 +53,27 @@ import struct BeagleNetExchanges.Operation
             let error = NetworkError(.network, during: .body, "lost")
             return [isFirst ? operation.result(nil, error: CombinedError(error)) : operation.result(["a": 1])]
         }
-        let asking = RetryingInterceptor()
-        let result = try await client(InterceptorExchange(asking), server).query(args)
+        let retrying = RetryingInterceptor()
+        let result = try await client(InterceptorExchange(retrying), server).query(args)
         #expect(result.data == ["a": 1])
-        #expect(asking.answers.withLock { $0 } == ["lost"])
-        #expect(server.asked.count == 2)
+        #expect(retrying.answers.withLock { $0 } == ["lost"])
+        #expect(server.requested.count == 2)
     }
 
     @Test func graphQLErrorsArePartOfTheResult() async throws {
         let server = ServerExchange { [$0.result(["a": nil], error: .graphql([GraphQLError("no")]))] }
-        let asking = RetryingInterceptor()
-        let result = try await client(InterceptorExchange(asking), server).query(args)
+        let retrying = RetryingInterceptor()
+        let result = try await client(InterceptorExchange(retrying), server).query(args)
         #expect(result.data == ["a": nil])
         #expect(result.error == .graphql([GraphQLError("no")]))
-        #expect(asking.answers.withLock { $0.isEmpty })
+        #expect(retrying.answers.withLock { $0.isEmpty })
     }
 
     @Test func cancellingTheSubscriberTearsDownTheOperationBelow() async throws {
         let server = ServerExchange()
-        let client = try client(InterceptorExchange(RetryingInterceptor()), server)
+        let client = try self.client(InterceptorExchange(RetryingInterceptor()), server)
         let listening = ResultCollector(client.query(args))
-        while server.asked.isEmpty { await Task.yield() }
+        while server.requested.isEmpty { await Task.yield() }
         listening.leave()
         #expect(server.kinds == [.query, .teardown])
         #expect(listening.results.isEmpty)
@@ -137,7 +137,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func onlyTheOriginOfTheClientIsDeclared() async throws {
         let noting = CredentialRecorder()
-        let client = try client(InterceptorExchange(noting), ServerExchange { [$0.result(["a": 1])] })
+        let client = try self.client(InterceptorExchange(noting), ServerExchange { [$0.result(["a": 1])] })
         let elsewhere = URLRequest(url: try #require(URL(string: "http://elsewhere/graphql")))
         _ = try await client.query(args, request: elsewhere)
         #expect(noting.origins.withLock { $0 } == [[Origin(scheme: "http", host: "host")]])
@@ -221,8 +221,8 @@ import struct BeagleNetExchanges.Operation
     /// A WebSocket to another origin therefore doesn't send them.
     @Test func scopedFieldsReachTheWebSocketClient() async throws {
         let network = RecordingClient()
-        let ladder = try client(InterceptorExchange(giving), WebSocketExchange(client: network))
-        let listening = ResultCollector(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
+        let client = try self.client(InterceptorExchange(giving), WebSocketExchange(client: network))
+        let listening = ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { a }")))
         while network.operations.withLock({ $0.isEmpty }) { await Task.yield() }
         let operation = try #require(network.operations.withLock { $0.first })
         #expect(operation.transfer.originScopedFields == [.authorization])
@@ -238,7 +238,7 @@ import struct BeagleNetExchanges.Operation
         let server = ServerExchange { [$0.result(["a": 1])] }
         let exchange = InterceptorExchange(RetryingInterceptor(), kinds: [.mutation])
         _ = try await client(exchange, server).query(args)
-        #expect(server.asked.first?.request.value(forHTTPHeaderField: "Authorization") == nil)
+        #expect(server.requested.first?.request.value(forHTTPHeaderField: "Authorization") == nil)
     }
 
     /// A RetryInterceptor directly above the server.
@@ -255,7 +255,7 @@ import struct BeagleNetExchanges.Operation
         let retry = RetryInterceptor(backoff: Backoff(base: .microseconds(1), limit: 5))
         let result = try await client(InterceptorExchange(retry), server).query(args)
         #expect(result.data == ["a": 1])
-        #expect(server.asked.count == 3)
+        #expect(server.requested.count == 3)
     }
 
     @Test func authInterceptorWorksAsAnExchange() async throws {
@@ -273,7 +273,7 @@ import struct BeagleNetExchanges.Operation
         )
         let result = try await client(InterceptorExchange(AuthInterceptor(rules)), server).query(args)
         #expect(result.data == ["a": 1])
-        #expect(server.asked.map { $0.request.value(forHTTPHeaderField: "Authorization") } == ["one", "two"])
+        #expect(server.requested.map { $0.request.value(forHTTPHeaderField: "Authorization") } == ["one", "two"])
     }
 
     @Test func deadlineInterceptorWorksAsAnExchange() async throws {
@@ -307,18 +307,18 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test(arguments: [true, false]) func interceptorUsesTheGivenRedactor(isSecret: Bool) async throws {
-        let asked = SecretFieldRecorder()
-        let exchange = InterceptorExchange(asked, redactor: Redactor(secrets: isSecret ? ["X-Pet"] : []))
+        let recorder = SecretFieldRecorder()
+        let exchange = InterceptorExchange(recorder, redactor: Redactor(secrets: isSecret ? ["X-Pet"] : []))
         _ = try await client(exchange, ServerExchange { [$0.result(["a": 1])] }).query(args)
-        #expect(asked.isSecret.withLock { $0 } == isSecret)
+        #expect(recorder.isSecret.withLock { $0 } == isSecret)
     }
 
     @Test func rateLimitInterceptorWorksAsAnExchange() async throws {
         let server = ServerExchange { [$0.result(["a": 1])] }
-        let client = try client(InterceptorExchange(RateLimitInterceptor(1, per: .milliseconds(50))), server)
+        let client = try self.client(InterceptorExchange(RateLimitInterceptor(1, per: .milliseconds(50))), server)
         let start = ContinuousClock.now
         for _ in 0..<2 { #expect(try await client.query(args).data == ["a": 1]) }
         #expect(ContinuousClock.now - start >= .milliseconds(40))
-        #expect(server.asked.count == 2)
+        #expect(server.requested.count == 2)
     }
 }

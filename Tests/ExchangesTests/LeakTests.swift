@@ -196,8 +196,8 @@ import struct BeagleNetExchanges.Operation
             default: ears.removeFirst().leave()
             }
             if number % 10 == 0 {
-                let asked = ears.last?.results.last?.operation
-                if let asked { client.reexecute(operation: number % 20 == 0 ? asked.teardown() : asked) }
+                let operation = ears.last?.results.last?.operation
+                if let operation { client.reexecute(operation: number % 20 == 0 ? operation.teardown() : operation) }
             }
             if number % 7 == 0 {
                 let task = Task { () async throws -> OperationResult in

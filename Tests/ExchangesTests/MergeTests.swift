@@ -7,12 +7,12 @@ import Testing
     private typealias Limited = TakeUntilTests.Limited
     private let one = PassthroughSubject<Int, Never>()
     private let other = PassthroughSubject<Int, Never>()
-    private let heard = TakeUntilTests.ReceivedValues()
+    private let received = TakeUntilTests.ReceivedValues()
 
     private func watch() -> AnyCancellable {
         one.merge(with: other).sink(
-            receiveCompletion: { [heard] _ in heard.note("finished") },
-            receiveValue: { [heard] in heard.note("\($0)") }
+            receiveCompletion: { [received] _ in received.note("finished") },
+            receiveValue: { [received] in received.note("\($0)") }
         )
     }
 
@@ -21,32 +21,32 @@ import Testing
         one.send(1)
         other.send(2)
         one.send(3)
-        #expect(heard.all == ["1", "2", "3"])
+        #expect(received.all == ["1", "2", "3"])
         subscription.cancel()
         one.send(4)
-        #expect(heard.all.count == 3)
+        #expect(received.all.count == 3)
     }
 
     @Test func mergeFinishesWhenBothPublishersFinish() {
         let subscription = watch()
         one.send(completion: .finished)
         other.send(1)
-        #expect(heard.all == ["1"])
+        #expect(received.all == ["1"])
         other.send(completion: .finished)
-        #expect(heard.all == ["1", "finished"])
+        #expect(received.all == ["1", "finished"])
         subscription.cancel()
     }
 
     @Test func failureOfOnePublisherFailsTheMerge() {
         let (good, bad) = (PassthroughSubject<Int, NetworkError>(), PassthroughSubject<Int, NetworkError>())
         let subscription = good.merge(with: bad).sink(
-            receiveCompletion: { [heard] in heard.note("\($0)".contains("failure") ? "failed" : "finished") },
-            receiveValue: { [heard] in heard.note("\($0)") }
+            receiveCompletion: { [received] in received.note("\($0)".contains("failure") ? "failed" : "finished") },
+            receiveValue: { [received] in received.note("\($0)") }
         )
         good.send(1)
         bad.send(completion: .failure(NetworkError(.other, during: .response, "no")))
         good.send(2)
-        #expect(heard.all == ["1", "failed"])
+        #expect(received.all == ["1", "failed"])
         subscription.cancel()
     }
 
@@ -65,11 +65,11 @@ import Testing
 
     @Test func threePublishersAreMerged() {
         let third = PassthroughSubject<Int, Never>()
-        let subscription = one.merge(with: other, third).sink { [heard] in heard.note("\($0)") }
+        let subscription = one.merge(with: other, third).sink { [received] in received.note("\($0)") }
         third.send(3)
         one.send(1)
         other.send(2)
-        #expect(heard.all == ["3", "1", "2"])
+        #expect(received.all == ["3", "1", "2"])
         subscription.cancel()
     }
 

@@ -7,14 +7,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SerialQueueTests {
     private let queue = SerialQueue()
-    private let heard = Lock<[Int]>([])
+    private let received = Lock<[Int]>([])
 
-    private func note(_ number: Int) { heard.withLock { $0.append(number) } }
+    private func note(_ number: Int) { received.withLock { $0.append(number) } }
 
-    @Test func runExecutesImmediatelyIfTheLaneIsIdle() {
+    @Test func runExecutesImmediatelyIfTheQueueIsIdle() {
         queue.run { note(1) }
         note(2)
-        #expect(heard.withLock { $0 } == [1, 2])
+        #expect(received.withLock { $0 } == [1, 2])
     }
 
     @Test func nestedRunExecutesInline() {
@@ -23,7 +23,7 @@ import Testing
             queue.run { note(2) }
             note(3)
         }
-        #expect(heard.withLock { $0 } == [1, 2, 3])
+        #expect(received.withLock { $0 } == [1, 2, 3])
         #expect(!queue.isCurrent)
     }
 
@@ -36,7 +36,7 @@ import Testing
             }
             note(1)
         }
-        #expect(heard.withLock { $0 } == [1, 2, 3, 4])
+        #expect(received.withLock { $0 } == [1, 2, 3, 4])
     }
 
     /// A thread isn't kept forever by a growing queue: it runs a limited number of blocks, and a task runs the rest in order.
@@ -72,7 +72,7 @@ import Testing
         }
         // The queue is idle, so this block runs immediately.
         queue.run { note(4) }
-        #expect(heard.withLock { $0 } == [0, 1, 2, 3, 4])
+        #expect(received.withLock { $0 } == [0, 1, 2, 3, 4])
     }
 
     /// A thread runs its own block and three others, whichever thread queued them. A task runs the rest.

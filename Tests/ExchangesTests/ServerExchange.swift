@@ -19,7 +19,7 @@ final class ServerExchange: Exchange, Sendable {
     /// The kinds of the operations.
     var kinds: [Operation.Kind] { operations.map(\.kind) }
     /// The operations that are not teardowns.
-    var asked: [Operation] { operations.filter { $0.kind != .teardown } }
+    var requested: [Operation] { operations.filter { $0.kind != .teardown } }
 
     func send(_ result: OperationResult) { later.send(result) }
 
@@ -56,22 +56,22 @@ struct MovingExchange: Exchange {
 
 /// Collects results.
 final class ResultCollector: Sendable {
-    private let heard = Lock<(results: [OperationResult], isOver: Bool)>(([], false))
+    private let received = Lock<(results: [OperationResult], isOver: Bool)>(([], false))
     // Set once, before another thread has access.
     nonisolated(unsafe) private var subscription: AnyCancellable?
 
     init(_ publisher: AnyPublisher<OperationResult, Never>, _ onResult: @escaping (OperationResult) -> Void = { _ in })
     {
         subscription = publisher.sink(
-            receiveCompletion: { [heard] _ in heard.withLock { $0.isOver = true } },
-            receiveValue: { [heard] result in
-                heard.withLock { $0.results.append(result) }
+            receiveCompletion: { [received] _ in received.withLock { $0.isOver = true } },
+            receiveValue: { [received] result in
+                received.withLock { $0.results.append(result) }
                 onResult(result)
             }
         )
     }
 
-    var results: [OperationResult] { heard.withLock { $0.results } }
+    var results: [OperationResult] { received.withLock { $0.results } }
     /// The data of each result as text.
     var texts: [String] {
         results.map { result in
@@ -79,7 +79,7 @@ final class ResultCollector: Sendable {
                 + (result.stale == true ? " stale" : "")
         }
     }
-    var isOver: Bool { heard.withLock { $0.isOver } }
+    var isOver: Bool { received.withLock { $0.isOver } }
 
     func leave() { subscription?.cancel() }
 }

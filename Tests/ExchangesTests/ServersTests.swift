@@ -69,13 +69,13 @@ struct ServersTests {
         let args = ExecutionArgs(query: "subscription { count(to: 3) }")
         for _ in 0..<2 {
             let results = await withCheckedContinuation { continuation in
-                let heard = Lock<(results: [OperationResult], held: AnyCancellable?)>(([], nil))
+                let received = Lock<(results: [OperationResult], held: AnyCancellable?)>(([], nil))
                 let held = client.subscribe(to: args).sink { _ in
-                    continuation.resume(returning: heard.withLock { $0.results })
+                    continuation.resume(returning: received.withLock { $0.results })
                 } receiveValue: { result in
-                    heard.withLock { $0.results.append(result) }
+                    received.withLock { $0.results.append(result) }
                 }
-                heard.withLock { $0.held = held }
+                received.withLock { $0.held = held }
             }
             #expect(results.map { $0.data["count"] } == [1, 2, 3])
         }
@@ -94,15 +94,15 @@ struct ServersTests {
         let url = try await GraphQLServer.shared.url("/graphql")
         let client = Client(request: URLRequest(url: url), exchanges: [exchange], logger: OffLogger())
         let other = try #require(URL(string: url.absoluteString.replacing("127.0.0.1", with: "localhost")))
-        var told: [AnyCodable?] = []
+        var tokens: [AnyCodable?] = []
         for request in [nil, URLRequest(url: other)] {
             let args = ExecutionArgs(query: "subscription { connection }")
             let listening = ResultCollector(client.subscribe(to: args, request: request))
             while listening.results.isEmpty { await Task.yield() }
-            told.append(listening.results.first?.data["connection"]?["token"])
+            tokens.append(listening.results.first?.data["connection"]?["token"])
             listening.leave()
         }
-        #expect(told == ["of Ann", nil])
+        #expect(tokens == ["of Ann", nil])
     }
 
     @Test(arguments: ["/graphql", "/ariadne"]) func mutationReexecutesAQuery(path: String) async throws {

@@ -116,20 +116,20 @@ import struct BeagleNetExchanges.Operation
     /// don't end before the exchanges are released.
     @Test func fallbackFinishesWithItsOperations() {
         let operations = PassthroughSubject<Operation, Never>()
-        let heard = Lock<[String]>([])
+        let received = Lock<[String]>([])
         let results = FallbackExchange(debug: false).register(
             client: CallRecordingClient(),
             operations: operations.eraseToAnyPublisher()
         ) { $0.compactMap { _ in OperationResult?.none }.eraseToAnyPublisher() }
         let subscription = results.sink { _ in
-            heard.withLock { $0.append("end") }
+            received.withLock { $0.append("end") }
         } receiveValue: { _ in
-            heard.withLock { $0.append("result") }
+            received.withLock { $0.append("result") }
         }
         operations.send(.query())
-        #expect(heard.withLock { $0.isEmpty })
+        #expect(received.withLock { $0.isEmpty })
         operations.send(completion: .finished)
-        #expect(heard.withLock { $0 } == ["end"])
+        #expect(received.withLock { $0 } == ["end"])
         subscription.cancel()
     }
 
@@ -171,14 +171,14 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test(arguments: ExchangePlacement.allCases) func errorsAreReported(_ way: ExchangePlacement) async throws {
-        let told = Lock<[String]>([])
+        let reports = Lock<[String]>([])
         let fixture = try way.fixture(
-            ErrorExchange { error, operation in told.withLock { $0.append("\(operation.name): \(error)") } }
+            ErrorExchange { error, operation in reports.withLock { $0.append("\(operation.name): \(error)") } }
         )
         await fixture.ask(.query("q1"), "fine")
         await fixture.ask(.query("q2"))
         await fixture.answer(Operation.query("q2").result(nil, error: .graphql([GraphQLError("no")])))
-        #expect(told.withLock { $0 } == ["q2: no"])
+        #expect(reports.withLock { $0 } == ["q2: no"])
         #expect(fixture.results.count == 2)
     }
 

@@ -13,15 +13,15 @@ import Testing
 
     private let upstream = PassthroughSubject<Int, Never>()
     private let terminator = PassthroughSubject<Void, Never>()
-    private let heard = ReceivedValues()
+    private let received = ReceivedValues()
 
     private func watch() -> AnyCancellable {
         upstream
-            .handleEvents(receiveCancel: { [heard] in heard.note("upstream cancelled") })
-            .takeUntil(terminator.handleEvents(receiveCancel: { [heard] in heard.note("terminator cancelled") }))
+            .handleEvents(receiveCancel: { [received] in received.note("upstream cancelled") })
+            .takeUntil(terminator.handleEvents(receiveCancel: { [received] in received.note("terminator cancelled") }))
             .sink(
-                receiveCompletion: { [heard] _ in heard.note("finished") },
-                receiveValue: { [heard] in heard.note("\($0)") }
+                receiveCompletion: { [received] _ in received.note("finished") },
+                receiveValue: { [received] in received.note("\($0)") }
             )
     }
 
@@ -31,9 +31,9 @@ import Testing
         upstream.send(2)
         terminator.send(())
         upstream.send(3)
-        #expect(heard.all == ["1", "2", "upstream cancelled", "terminator cancelled", "finished"])
+        #expect(received.all == ["1", "2", "upstream cancelled", "terminator cancelled", "finished"])
         subscription.cancel()
-        #expect(heard.all.count == 5)
+        #expect(received.all.count == 5)
     }
 
     @Test func completionOfTheUpstreamPassesThrough() {
@@ -41,7 +41,7 @@ import Testing
         upstream.send(1)
         upstream.send(completion: .finished)
         terminator.send(())
-        #expect(heard.all.filter { $0 != "upstream cancelled" } == ["1", "terminator cancelled", "finished"])
+        #expect(received.all.filter { $0 != "upstream cancelled" } == ["1", "terminator cancelled", "finished"])
         subscription.cancel()
     }
 
@@ -49,37 +49,37 @@ import Testing
         let subscription = watch()
         terminator.send(completion: .finished)
         upstream.send(1)
-        #expect(heard.all == ["1"])
+        #expect(received.all == ["1"])
         subscription.cancel()
     }
 
     @Test func cancellingCancelsBothPublishers() {
         watch().cancel()
         upstream.send(1)
-        #expect(heard.all == ["upstream cancelled", "terminator cancelled"])
+        #expect(received.all == ["upstream cancelled", "terminator cancelled"])
     }
 
     @Test func synchronousTerminatorFinishesBeforeTheUpstreamStarts() {
         let subscription = upstream.takeUntil(Just(1)).sink(
-            receiveCompletion: { [heard] _ in heard.note("finished") },
-            receiveValue: { [heard] in heard.note("\($0)") }
+            receiveCompletion: { [received] _ in received.note("finished") },
+            receiveValue: { [received] in received.note("\($0)") }
         )
-        #expect(heard.all == ["finished"])
+        #expect(received.all == ["finished"])
         subscription.cancel()
     }
 
     @Test func upstreamDemandEqualsTheDownstreamDemand() {
-        let asked = Atomic(0)
+        let demanded = Atomic(0)
         let limited = Limited()
         (1...9).publisher
-            .handleEvents(receiveRequest: { demand in asked.add(demand.max ?? 1_000, ordering: .relaxed) })
+            .handleEvents(receiveRequest: { demand in demanded.add(demand.max ?? 1_000, ordering: .relaxed) })
             .takeUntil(terminator)
             .subscribe(limited)
         limited.want(2)
         #expect(limited.values == [1, 2])
         limited.want(1)
         #expect(limited.values == [1, 2, 3])
-        #expect(asked.load(ordering: .relaxed) == 3)
+        #expect(demanded.load(ordering: .relaxed) == 3)
         limited.cancel()
     }
 
@@ -87,10 +87,10 @@ import Testing
     @Test func noValueFollowsTheEnd() async {
         for _ in 0..<50 {
             let (values, end) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
-            let heard = ReceivedValues()
+            let received = ReceivedValues()
             let subscription = values.takeUntil(end).sink(
-                receiveCompletion: { _ in heard.note("finished") },
-                receiveValue: { _ in heard.note("value") }
+                receiveCompletion: { _ in received.note("finished") },
+                receiveValue: { _ in received.note("value") }
             )
             // Any thread may send to a subject.
             nonisolated(unsafe) let (sending, ending) = (values, end)
@@ -98,8 +98,8 @@ import Testing
                 group.addTask { for number in 0..<200 { sending.send(number) } }
                 group.addTask { ending.send(()) }
             }
-            #expect(heard.all.last == "finished")
-            #expect(heard.all.filter { $0 == "finished" }.count == 1)
+            #expect(received.all.last == "finished")
+            #expect(received.all.filter { $0 == "finished" }.count == 1)
             subscription.cancel()
         }
     }
@@ -108,16 +108,16 @@ import Testing
     final class Limited: Subscriber, Sendable {
         // Set once on subscribing, and used only by the test.
         nonisolated(unsafe) private var subscription: (any Subscription)?
-        private let heard = Lock<[Int]>([])
+        private let received = Lock<[Int]>([])
         let ends = Atomic(0)
 
-        var values: [Int] { heard.withLock { $0 } }
+        var values: [Int] { received.withLock { $0 } }
         func want(_ count: Int) { subscription?.request(.max(count)) }
         func cancel() { subscription?.cancel() }
         func receive(subscription: any Subscription) { self.subscription = subscription }
 
         func receive(_ input: Int) -> Subscribers.Demand {
-            heard.withLock { $0.append(input) }
+            received.withLock { $0.append(input) }
             return .none
         }
 

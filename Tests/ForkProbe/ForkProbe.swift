@@ -50,7 +50,7 @@ struct ForkProbe {
 
     /// The wait status of a child: 0 if the test passes, `SIGALRM` if it hangs.
     private static func status(ofChild test: () -> Bool) -> Int32 {
-        // Swift hides `fork` because a child can only rely on what works with a single thread.
+        // Swift hides `fork` because a child can only use functions that work with a single thread.
         guard let symbol = dlsym(nil, "fork") else { exit(2) }
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
         let child = fork()

@@ -53,7 +53,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Everything that a plan says.
+    /// All texts of a plan.
     private static func texts(of screen: ParsedScreen) -> [String] {
         var texts = [screen.type ?? "", screen.id ?? "", "\(screen.plan.omittedCount)"]
         for reference in screen.plan.references {

@@ -37,11 +37,11 @@ package final class GraphQLServer: Sendable {
         )
         for end in [stdin.reader, stdout.writer] { try end.close() }
         input = stdin.writer
-        port = try await Self.port(toldBy: stdout.reader)
+        port = try await Self.port(printedTo: stdout.reader)
     }
 
     /// Reads the port from the only line of output.
-    private static func port(toldBy output: FileHandle) async throws -> Int {
+    private static func port(printedTo output: FileHandle) async throws -> Int {
         let line = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var text = ""

@@ -9,7 +9,7 @@ struct CleanJSONCheckTests {
 
     private static let jsonWithoutSecretsIsRecognizedArguments: [String] = [
         "{}", " [ ]\r\n", #"{"a":[{"b":[[],{}]}],"c":true,"d":false,"e":null}"#,
-        #"[0,-0,10,-1.50,1234567890,1699999999999]"#,
+        #"[0,-0,10,-1.50,1e5,1234567890,1699999999999]"#,
         #"{"id": 17, "title": "Home", "name": "A long name, with marks!"}"#,
         #"[["name","a"],[["b"],"token"],["a","token"]]"#, #"["token","a"]"#, #"["a \"quoted\" word\n\u00e9\/","é"]"#,
         #"{"description":"Every screen has one","createdAt":"2026-11-24"}"#,
@@ -22,7 +22,7 @@ struct CleanJSONCheckTests {
     private static let otherTextIsNotRecognizedArguments: [String] = [
         "", "1", "\"a\"", "{", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "[}", "{]", "[1]2",
         "[1] [2]",
-        "[01]", "[1.]", "[-]", "[.5]", "[1e5]", "[tru]", "[nulls]", "[true", "[\"a]", "[\"\\x\"]", "[\"\\u00g0\"]",
+        "[01]", "[1.]", "[-]", "[.5]", "[1e]", "[tru]", "[nulls]", "[true", "[\"a]", "[\"\\x\"]", "[\"\\u00g0\"]",
         "[\"\\u00",
         "[\"\u{1}\"]", "[1\u{B}]", "\u{1E}[1]", "\u{FEFF}[1]", "[\"a\\",
         #"{"password":"x"}"#, #"{"p\u0069n":1}"#, #"{"key":"a"}"#, #"{"state":"x"}"#, #"{"query":"{a}"}"#,

@@ -110,7 +110,7 @@ struct CookieJarTests {
         .init("https://h.org/", "n=v; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=9", "https://h.org/", true),
     ]
 
-    @Test(arguments: rows) func cookieIsSentOnlyWhereItIsAllowed(_ row: Row) throws {
+    @Test(arguments: rows) func cookieIsSentOnlyToItsDomainAndPath(_ row: Row) throws {
         try set(row.text, from: row.from)
         #expect(try (field(row.to) != nil) == row.isSent)
     }

@@ -64,13 +64,13 @@ struct HSTSStoreTests {
 
     /// The root dot (8.2).
     @Test(arguments: ["a.example.org", "A.example.org."], ["a.example.org", "a.example.org."])
-    func trailingDotIsIgnored(_ known: String, _ asked: String) throws {
+    func trailingDotIsIgnored(_ known: String, _ host: String) throws {
         try take("max-age=60; includeSubDomains", from: "https://\(known)/")
-        #expect(store.requiresHTTPS(asked))
-        #expect(store.requiresHTTPS("b.\(asked)"))
+        #expect(store.requiresHTTPS(host))
+        #expect(store.requiresHTTPS("b.\(host)"))
         store.set(HSTSStore.Host(name: known))
         #expect(store.hosts.map(\.name) == ["a.example.org"])
-        #expect(!store.requiresHTTPS("b.\(asked)"))
+        #expect(!store.requiresHTTPS("b.\(host)"))
     }
 
     @Test func onlyTheFirstFieldIsUsed() throws {

@@ -24,9 +24,9 @@ struct RedactorModeTests {
 
     @Test func descriptionsDoNotContainTheKey() {
         let redactor = Redactor(mode: .hash(key))
-        var told = "\(redactor) \(String(reflecting: redactor)) \(key)"
-        dump(redactor, to: &told)
-        #expect(!told.contains("0123456789abcdef") && !told.contains("16 bytes") && !told.contains("48, 49"))
+        var text = "\(redactor) \(String(reflecting: redactor)) \(key)"
+        dump(redactor, to: &text)
+        #expect(!text.contains("0123456789abcdef") && !text.contains("16 bytes") && !text.contains("48, 49"))
         #expect(Mirror(reflecting: key).children.isEmpty)
     }
 

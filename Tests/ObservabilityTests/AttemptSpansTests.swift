@@ -20,9 +20,9 @@ struct AttemptSpansTests {
     @Test func redirectAfterTheEndCreatesNoSpan() throws {
         let (operation, spans) = try begin(SpanRules(origins: nil, sendsBaggage: false))
         spans.end(AttemptOutcome(cancelled))
-        let tell = try #require(operation.transfer.onRedirect)
+        let onRedirect = try #require(operation.transfer.onRedirect)
         var next = operation.transfer
-        tell(HTTPResponse(status: .found), 0, &next)
+        onRedirect(HTTPResponse(status: .found), 0, &next)
         spans.end(AttemptOutcome(cancelled))
         #expect(tracer.memory.activeSpans.isEmpty)
         #expect(tracer.spans.map { $0["error.type"] } == ["cancelled"])

@@ -29,15 +29,15 @@ import Tracing
         if isCarried { Beagle.dependencies.callerContexts = [.trace] }
         let client = try client()
         let request = try image("/a").request
-        let heard = AsyncStream.makeStream(of: String?.self)
+        let received = AsyncStream.makeStream(of: String?.self)
         for span in ["one", "two", nil] {
             _ = ServiceContext.withValue(span.map(context)) {
-                client.executeRequest(request) { _ in heard.continuation.yield(Self.span) }
+                client.executeRequest(request) { _ in received.continuation.yield(Self.span) }
             }
         }
         gate.open()
         var spans: [String?] = []
-        for await span in heard.stream.prefix(3) { spans.append(span) }
+        for await span in received.stream.prefix(3) { spans.append(span) }
         // Without carried contexts all are called in the same trace, or in none.
         #expect(isCarried ? spans == ["one", "two", nil] : Set(spans).count == 1)
         #expect(server.requests.count == 1)
@@ -47,12 +47,12 @@ import Tracing
         let server = try serve { _ in .response(200) }
         Beagle.dependencies.callerContexts = [.trace]
         let client = try client()
-        let heard = AsyncStream.makeStream(of: String?.self)
+        let received = AsyncStream.makeStream(of: String?.self)
         let operation = try image("/a")
         let token = ServiceContext.withValue(context("one")) {
-            client.watch(operation) { _ in heard.continuation.yield(Self.span) }
+            client.watch(operation) { _ in received.continuation.yield(Self.span) }
         }
-        var spans = heard.stream.makeAsyncIterator()
+        var spans = received.stream.makeAsyncIterator()
         #expect(await spans.next() == "one")
         ServiceContext.withValue(context("two")) { client.refetch() }
         #expect(await spans.next() == "one")
@@ -65,14 +65,14 @@ import Tracing
         Beagle.dependencies.callerContexts = [.trace, .logger]
         let client = try client()
         let request = try raw("/a")
-        let heard = await withCheckedContinuation { continuation in
+        let received = await withCheckedContinuation { continuation in
             _ = ServiceContext.withValue(context("one")) {
                 client.executeRequest(request, deliverOn: DispatchQueue(label: "hears")) { _ in
                     continuation.resume(returning: Self.span)
                 }
             }
         }
-        #expect(heard == "one")
+        #expect(received == "one")
         server.stop()
     }
 
@@ -88,21 +88,21 @@ import Tracing
     @Test func containerOfTheClientIsUsed() async throws {
         let server = try serve { _ in .response(200) }
         let (client, own) = ownClient()
-        let heard = AsyncStream.makeStream(of: String?.self)
+        let received = AsyncStream.makeStream(of: String?.self)
         let request = try raw("/a")
         let operation = try image("/b")
         let queue = DispatchQueue(label: "hears")
-        var spans = heard.stream.makeAsyncIterator()
+        var spans = received.stream.makeAsyncIterator()
         _ = ServiceContext.withValue(context("one")) {
-            client.executeRequest(request, deliverOn: queue) { _ in heard.continuation.yield(Self.span) }
+            client.executeRequest(request, deliverOn: queue) { _ in received.continuation.yield(Self.span) }
         }
         #expect(await spans.next() == "one")
         _ = ServiceContext.withValue(context("two")) {
-            client.executeRequest(request, deliverOn: MainActor.shared) { _ in heard.continuation.yield(Self.span) }
+            client.executeRequest(request, deliverOn: MainActor.shared) { _ in received.continuation.yield(Self.span) }
         }
         #expect(await spans.next() == "two")
         let token = ServiceContext.withValue(context("three")) {
-            client.watch(operation, deliverOn: queue) { _ in heard.continuation.yield(Self.span) }
+            client.watch(operation, deliverOn: queue) { _ in received.continuation.yield(Self.span) }
         }
         #expect(await spans.next() == "three")
         token?.cancel()
@@ -113,16 +113,16 @@ import Tracing
     @Test func customClientCallsBackInTheCallersTrace() async throws {
         Beagle.dependencies.callerContexts = [.trace]
         let request = try raw("http://127.0.0.1:1/")
-        let heard = AsyncStream.makeStream(of: String?.self)
+        let received = AsyncStream.makeStream(of: String?.self)
         let queue = DispatchQueue(label: "hears")
         ServiceContext.withValue(context("one")) {
-            ForeignClient().executeRequest(request, deliverOn: queue) { _ in heard.continuation.yield(Self.span) }
+            ForeignClient().executeRequest(request, deliverOn: queue) { _ in received.continuation.yield(Self.span) }
             ForeignClient().executeRequest(request, deliverOn: MainActor.shared) { _ in
-                heard.continuation.yield(Self.span)
+                received.continuation.yield(Self.span)
             }
         }
         var spans: [String?] = []
-        for await span in heard.stream.prefix(2) { spans.append(span) }
+        for await span in received.stream.prefix(2) { spans.append(span) }
         #expect(spans == ["one", "one"])
     }
 
@@ -135,13 +135,13 @@ import Tracing
         let client = try client()
         var operation = try image("/a")
         operation.reportsProgress = true
-        let heard = Lock<[String: Set<String?>]>([:])
+        let received = Lock<[String: Set<String?>]>([:])
         try await withThrowingTaskGroup(of: Void.self) { [operation] group in
             for span in ["one", "two"] {
                 group.addTask {
                     _ = try await ServiceContext.withValue(self.context(span)) {
                         try await client.run(operation) { _ in
-                            heard.withLock { _ = $0[span, default: []].insert(Self.span) }
+                            received.withLock { _ = $0[span, default: []].insert(Self.span) }
                         }
                     }
                 }
@@ -150,7 +150,7 @@ import Tracing
             gate.open()
             try await group.waitForAll()
         }
-        let each = heard.withLock { $0 }
+        let each = received.withLock { $0 }
         #expect(each.count == 2)
         if isCarried {
             #expect(each == ["one": ["one"], "two": ["two"]])

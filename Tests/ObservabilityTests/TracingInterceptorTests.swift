@@ -193,11 +193,11 @@ import Tracing
         let first = try serve { _ in .response(302, ["Location": "\(own.url)/b"]) }
         trace(origins: try origins(own), sendsBaggage: true)
         _ = try await client().executeRequest(raw("/a"))
-        let told = try [first, own, last].map { server in
+        let fields = try [first, own, last].map { server in
             let request = try #require(server.requests.first)
             return Self.traceFields.map { request[$0] }
         }
-        #expect(told == [[nil, nil, nil], [tracer.spans[1].traceparent, "vendor=1", "user=ada"], [nil, nil, nil]])
+        #expect(fields == [[nil, nil, nil], [tracer.spans[1].traceparent, "vendor=1", "user=ada"], [nil, nil, nil]])
     }
 
     @Test func unfollowedRedirectCreatesNoSpan() async throws {
@@ -254,11 +254,11 @@ import Tracing
         #expect(tracer.spans.map { $0["error.type"] } == ["blocked"])
     }
 
-    @Test(arguments: [false, true]) func baggageIsSentOnRequest(_ isAsked: Bool) async throws {
+    @Test(arguments: [false, true]) func baggageIsSentOnRequest(_ isEnabled: Bool) async throws {
         let server = try serve { _ in .response(200) }
-        trace(sendsBaggage: isAsked)
+        trace(sendsBaggage: isEnabled)
         _ = try await client().executeRequest(raw("/a"))
-        #expect(server.requests.map { $0["baggage"] } == [isAsked ? "user=ada" : nil])
+        #expect(server.requests.map { $0["baggage"] } == [isEnabled ? "user=ada" : nil])
     }
 
     @Test(arguments: [false, true])
@@ -411,16 +411,16 @@ import Tracing
     /// Returns the ID of the span in which `ask` ran, and the parents of the spans that it created.
     private func parents(
         of ask: @escaping @Sendable (NetworkClientDefault) async throws -> Void
-    ) async throws -> (asked: String, parents: [String?]) {
+    ) async throws -> (caller: String, parents: [String?]) {
         let server = try serve { _ in .response(200) }
         trace()
         let client = try client()
-        let asked = try await tracer.withSpan("screen") { span in
+        let caller = try await tracer.withSpan("screen") { span in
             try await ask(client)
             return span.spanID
         }
         server.stop()
-        return (asked, tracer.spans.filter { $0.kind == .client }.map(\.parentSpanID))
+        return (caller, tracer.spans.filter { $0.kind == .client }.map(\.parentSpanID))
     }
 
     @Test func runUsesTheCallersSpanAsParent() async throws {
@@ -429,7 +429,7 @@ import Tracing
             _ = try await client.run(image("/b")) { _ in }
             _ = try await client.stream(raw("/c")).collect()
         }
-        #expect(found.parents == [found.asked, found.asked, found.asked])
+        #expect(found.parents == [found.caller, found.caller, found.caller])
     }
 
     @Test func completionBasedRequestUsesTheCallersSpanAsParent() async throws {
@@ -440,7 +440,7 @@ import Tracing
                 }
             }
         }
-        #expect(found.parents == [found.asked, found.asked])
+        #expect(found.parents == [found.caller, found.caller])
     }
 
     @Test func resultSequenceUsesTheCallersSpanAsParent() async throws {
@@ -448,7 +448,7 @@ import Tracing
             for try await _ in client.results(of: try image("/a")) {}
             for try await _ in client.results(of: NetworkOperation(try raw("/b"))) {}
         }
-        #expect(found.parents == [found.asked, found.asked])
+        #expect(found.parents == [found.caller, found.caller])
     }
 
     @Test func watchScopeAndDeadlineUseTheCallersSpanAsParent() async throws {
@@ -462,7 +462,7 @@ import Tracing
             operation.deadline = .seconds(60)
             _ = try await client.run(operation) { _ in }
         }
-        #expect(found.parents == [found.asked, found.asked, found.asked])
+        #expect(found.parents == [found.caller, found.caller, found.caller])
     }
 
     @Test func traceIsUsedOnAThreadWithoutATask() async throws {

@@ -26,10 +26,10 @@
         }
 
         /// Prints a step. Returns whether it should be executed.
-        static func tell(_ step: String, of what: String) -> Bool {
-            OutboxProbe.say("\(step) \(what)")
-            let isEarly = what == "outbox" && !isMoved.load(ordering: .relaxed)
-            let isFull = fault == (step == "rename" ? step : what) && !isEarly
+        static func report(_ step: String, of item: String) -> Bool {
+            OutboxProbe.say("\(step) \(item)")
+            let isEarly = item == "outbox" && !isMoved.load(ordering: .relaxed)
+            let isFull = fault == (step == "rename" ? step : item) && !isEarly
             if isFull { errno = ENOSPC }
             return !isFull
         }
@@ -46,7 +46,7 @@
     /// Replaces `fsync`.
     @_cdecl("fsync") public func tellingSync(_ descriptor: Int32) -> Int32 {
         guard Disk.fault != nil else { return Disk.sync(descriptor) }
-        return Disk.tell("fsync", of: Disk.name(Disk.path(of: descriptor))) ? Disk.sync(descriptor) : -1
+        return Disk.report("fsync", of: Disk.name(Disk.path(of: descriptor))) ? Disk.sync(descriptor) : -1
     }
 
     /// Replaces `renameat`.
@@ -57,7 +57,7 @@
         _ new: UnsafePointer<CChar>
     ) -> Int32 {
         guard Disk.fault != nil else { return Disk.move(oldFolder, old, newFolder, new) }
-        guard Disk.tell("rename", of: Disk.name(String(cString: old))) else { return -1 }
+        guard Disk.report("rename", of: Disk.name(String(cString: old))) else { return -1 }
         Disk.isMoved.store(true, ordering: .relaxed)
         return Disk.move(oldFolder, old, newFolder, new)
     }

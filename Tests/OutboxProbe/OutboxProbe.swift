@@ -30,7 +30,7 @@ struct OutboxProbe {
         dependencies.interceptors.add(OutboxInterceptor(outbox))
         let client = NetworkClientDefault(dependencies: dependencies)
         let changes = outbox.changes
-        let watching = Task { await tell(changes) }
+        let watching = Task { await report(changes) }
         let sender = outbox.sendAutomatically(
             with: client,
             backoff: Backoff(base: .milliseconds(2), cap: .milliseconds(20))
@@ -90,7 +90,7 @@ struct OutboxProbe {
         }
     }
 
-    private static func tell(_ changes: AsyncStream<[Outbox.Entry]>) async {
+    private static func report(_ changes: AsyncStream<[Outbox.Entry]>) async {
         for await entries in changes {
             for entry in entries { say(entry.url.split(separator: "/").last.map(String.init) ?? "") }
         }

@@ -197,7 +197,7 @@ struct RecordProbe {
         let log = try RequestLog(directory: directory)
         log.append(LogEntry(started: Date(), request: LogEntry.Request(method: "GET", url: "http://a.example/parent")))
         log.waitUntilWritten()
-        // Swift hides `fork` because a child can only rely on what works with a single thread.
+        // Swift hides `fork` because a child can only use functions that work with a single thread.
         guard let symbol = dlsym(nil, "fork") else { exit(2) }
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
         let child = fork()

@@ -16,7 +16,7 @@ enum EveryKind {
     private static let gzip = "H4sIAAAAAAAC/6vKLChITVGoGgwUALIvwVSMAAAA"
 
     /// Waits for the client's frame of nine bytes, so that it is in the log before the server closes.
-    private static let heard = LoopbackServer.Response.played { $0.take(9) != nil }
+    private static let opened = LoopbackServer.Response.played { $0.take(9) != nil }
 
     /// The server's response to each path. Other paths, such as `/failed`, reset the connection.
     static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
@@ -39,7 +39,7 @@ enum EveryKind {
             guard let accept = try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "") else { return .close }
             let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             let frames = Data([0x81, 2, 0x68, 0x69, 0x82, 2, 0, 0xFF, 0x88, 2, 3, 0xE8])
-            return .sequence([.raw("\(head)Sec-WebSocket-Accept: \(accept)\r\n\r\n"), heard, .raw(frames), .finish])
+            return .sequence([.raw("\(head)Sec-WebSocket-Accept: \(accept)\r\n\r\n"), opened, .raw(frames), .finish])
         default: return .reset
         }
     }

@@ -93,7 +93,7 @@ import Testing
             options.proxy = .through(Proxy(.http, host: "127.0.0.1", port: peer.port))
             let transport = CurlTransport()
             let recording = try Recording(contentsOf: archive)
-            var asked = 0
+            var requestCount = 0
             // In recorded order, because mitmproxy replays each response once.
             for entry in recording.entries where entry.isAnswered {
                 let request = try TransferRequest(entry.request, of: recording, options)
@@ -106,9 +106,9 @@ import Testing
                 #expect(try await answer.body.collect() == body, "\(entry.request.url)")
                 let cookies = answer.head.headerFields[values: .setCookie]
                 #expect(cookies == recorded.fields.filter { $0.name.lowercased() == "set-cookie" }.map(\.value))
-                asked += 1
+                requestCount += 1
             }
-            #expect(asked > 8)
+            #expect(requestCount > 8)
             let unknown = LogEntry.Request(method: "GET", url: "http://a.example/unknown")
             let answer = try await transport.perform(TransferRequest(unknown, of: recording, options))
             #expect(answer.head.status == .notFound)

@@ -14,17 +14,19 @@ struct MatchRuleTests {
         let name: String
         let rules: [ReplayTransport.MatchRule]
         let recorded: LogEntry
-        let asked: TransferRequest
+        let replayed: TransferRequest
         let isSame: Bool
 
         init(
             _ name: String,
             _ rules: [ReplayTransport.MatchRule],
             _ recorded: LogEntry,
-            _ asked: TransferRequest,
+            _ replayed: TransferRequest,
             _ isSame: Bool
         ) {
-            (self.name, self.rules, self.recorded, self.asked, self.isSame) = (name, rules, recorded, asked, isSame)
+            (self.name, self.rules, self.recorded, self.replayed, self.isSame) = (
+                name, rules, recorded, replayed, isSame
+            )
         }
 
         var testDescription: String { name }
@@ -34,35 +36,36 @@ struct MatchRuleTests {
         _ name: String,
         _ rules: [ReplayTransport.MatchRule],
         _ recorded: String,
-        _ asked: String,
+        _ replayed: String,
         _ isSame: Bool
     ) -> Row {
-        Row(name, rules, Exchanges.entry("GET", recorded), Exchanges.message("GET", asked), isSame)
+        Row(name, rules, Exchanges.entry("GET", recorded), Exchanges.message("GET", replayed), isSame)
     }
 
-    private static func head(_ name: String, _ recorded: String, _ asked: String, _ isSame: Bool) -> Row {
-        head(name, .standard, recorded, asked, isSame)
+    private static func head(_ name: String, _ recorded: String, _ replayed: String, _ isSame: Bool) -> Row {
+        head(name, .standard, recorded, replayed, isSame)
     }
 
     private static func body(
         _ name: String,
         _ rules: [ReplayTransport.MatchRule],
         _ recorded: LogEntry.Body?,
-        _ asked: LogEntry.Body?,
+        _ replayed: LogEntry.Body?,
         _ isSame: Bool
     ) -> Row {
         Row(
             name,
             rules,
             Exchanges.entry("POST", "/p", body: recorded),
-            Exchanges.message("POST", "/p", body: asked),
+            Exchanges.message("POST", "/p", body: replayed),
             isSame
         )
     }
 
-    private static func body(_ name: String, _ recorded: LogEntry.Body?, _ asked: LogEntry.Body?, _ isSame: Bool) -> Row
+    private static func body(_ name: String, _ recorded: LogEntry.Body?, _ replayed: LogEntry.Body?, _ isSame: Bool)
+        -> Row
     {
-        body(name, .standard, recorded, asked, isSame)
+        body(name, .standard, recorded, replayed, isSame)
     }
 
     static let heads: [Row] = [
@@ -144,14 +147,14 @@ struct MatchRuleTests {
         ),
     ]
 
-    private static func header(_ name: String, _ field: String, _ value: String, _ asked: HTTPFields, _ isSame: Bool)
+    private static func header(_ name: String, _ field: String, _ value: String, _ replayed: HTTPFields, _ isSame: Bool)
         -> Row
     {
         Row(
             name,
             [.path, .headers(["accept", "Authorization"])],
             Exchanges.entry("GET", "/a", fields: [LogEntry.Field(field, value)]),
-            Exchanges.message("GET", "/a", asked),
+            Exchanges.message("GET", "/a", replayed),
             isSame
         )
     }
@@ -399,15 +402,15 @@ struct MatchRuleTests {
         operation("no operation", #"{"a":1}"#, #"{"a":1.0}"#, true),
     ]
 
-    private static func operation(_ name: String, _ recorded: String, _ asked: String, _ isSame: Bool) -> Row {
-        body("GraphQL: \(name)", [.path, .graphQL], Exchanges.json(recorded), Exchanges.json(asked), isSame)
+    private static func operation(_ name: String, _ recorded: String, _ replayed: String, _ isSame: Bool) -> Row {
+        body("GraphQL: \(name)", [.path, .graphQL], Exchanges.json(recorded), Exchanges.json(replayed), isSame)
     }
 
     @Test(arguments: try heads + fields + bodies() + operations)
     func entryMatchesAnEquivalentRequest(_ row: Row) async {
         let transport = ReplayTransport(Recording([row.recorded]), matching: row.rules)
         do throws(NetworkError) {
-            _ = try await transport.perform(row.asked)
+            _ = try await transport.perform(row.replayed)
             #expect(row.isSame)
         } catch {
             #expect(error.kind == .notInRecording && !row.isSame, "\(error)")

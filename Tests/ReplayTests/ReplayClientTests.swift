@@ -106,10 +106,10 @@ import Testing
             }
             continuation.yield(text)
         }
-        var heard = texts.makeAsyncIterator()
-        #expect(await heard.next() == "1")
+        var received = texts.makeAsyncIterator()
+        #expect(await received.next() == "1")
         client.refetch()
-        #expect(await heard.next() == "2")
+        #expect(await received.next() == "2")
         token?.cancel()
     }
 

@@ -20,7 +20,7 @@ struct ReplayModeTests {
             self.answers = answers
         }
 
-        var asked: [String] { messages.withLock { $0.map { $0.head.path ?? "" } } }
+        var paths: [String] { messages.withLock { $0.map { $0.head.path ?? "" } } }
         var bodies: [Data?] { messages.withLock { $0.map { $0.body?.data } } }
 
         func perform(
@@ -60,7 +60,7 @@ struct ReplayModeTests {
         #expect(await transport.text(Exchanges.message("GET", "/a")) == #"{"x": 1, "y": [1, 2]}"#)
         #expect(await transport.text(Exchanges.message("GET", "/b")) == "from the network")
         #expect(await transport.text(Exchanges.message("GET", "/c")) == "connect")
-        #expect(network.asked == ["/b", "/c"])
+        #expect(network.paths == ["/b", "/c"])
     }
 
     @Test func redirectToAnUnrecordedURLUsesTheFallback() async {
@@ -68,7 +68,7 @@ struct ReplayModeTests {
         let moved = Exchanges.entry("GET", "/old", status: 301, answerFields: [LogEntry.Field("Location", "/new")])
         let transport = ReplayTransport(Recording([moved]), mode: .fallback(to: network))
         #expect(await transport.text(Exchanges.message("GET", "/old")) == "there")
-        #expect(network.asked == ["/new"])
+        #expect(network.paths == ["/new"])
     }
 
     @Test func recordedFailureDoesNotUseTheFallback() async {
@@ -77,7 +77,7 @@ struct ReplayModeTests {
         (failed.response, failed.error) = (nil, "timeout: too slow")
         let transport = ReplayTransport(Recording([failed]), mode: .fallback(to: network))
         #expect(await transport.text(Exchanges.message("GET", "/a")) == "timeout")
-        #expect(network.asked.isEmpty)
+        #expect(network.paths.isEmpty)
     }
 
     /// Matching reads the stream, which can be read only once.
@@ -133,7 +133,7 @@ struct ReplayModeTests {
             #expect(await transport.text(Exchanges.message("GET", "/a")) == "old")
             #expect(await transport.text(Exchanges.message("GET", "/b")) == "1")
             await log.close()
-            #expect(network.asked == ["/b"])
+            #expect(network.paths == ["/b"])
             #expect(try Self.texts(path) == ["/a": "old", "/b": "1"])
             let again = ReplayTransport(try Recording(contentsOf: path))
             #expect(await again.text(Exchanges.message("GET", "/b")) == "1")

@@ -286,14 +286,14 @@ struct ReplayTransportTests {
 
     @Test func progressIsReportedUpToTheEnd() async throws {
         let bytes = String(repeating: "x", count: 200_000)
-        let told = Lock<[TransferRequest.Progress]>([])
+        let reports = Lock<[TransferRequest.Progress]>([])
         var message = Exchanges.message("GET", "/a")
-        message.onProgress = { progress in told.withLock { $0.append(progress) } }
+        message.onProgress = { progress in reports.withLock { $0.append(progress) } }
         _ = try await perform(Exchanges.entry("GET", "/a", answer: bytes), message)
-        let last = told.withLock { $0.last }
+        let last = reports.withLock { $0.last }
         #expect(last?.bytesReceived == 200_000)
         #expect(last?.bytesToReceive == 200_000)
-        #expect(told.withLock { $0.map(\.bytesReceived) == $0.map(\.bytesReceived).sorted() && $0.count > 2 })
+        #expect(reports.withLock { $0.map(\.bytesReceived) == $0.map(\.bytesReceived).sorted() && $0.count > 2 })
     }
 
     @Test func cancellingBeforeTheResponseReportsCancelledOnce() async {

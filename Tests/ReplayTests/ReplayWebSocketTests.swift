@@ -95,8 +95,8 @@ import Testing
         #expect(miss.nearest.first?.differences.map(\.description).contains(difference) == true, "\(miss)")
         // Earlier messages are still delivered; a pending receive fails.
         #expect(try await messages.next() == .text("before"))
-        let heard = await #expect(throws: NetworkError.self) { _ = try await messages.next() }
-        #expect(heard?.kind == .notInRecording)
+        let failure = await #expect(throws: NetworkError.self) { _ = try await messages.next() }
+        #expect(failure?.kind == .notInRecording)
         await #expect(throws: NetworkError.self) { try await socket.close() }
     }
 

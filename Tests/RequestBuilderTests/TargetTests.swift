@@ -76,15 +76,15 @@ struct TargetTests {
         }
     }
 
-    private static let errorAdvisesWhatToWriteInsteadArguments: [(String, String)] = [
+    private static let errorAdvisesACorrectionArguments: [(String, String)] = [
         ("/home", "set one, as in BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST/home"),
         ("www.x/a", "write https://www.x/a, or begin with / and set a base URL"),
         ("localhost:80/", "use http or https; if localhost is a host, write http://localhost:…"),
         ("ftp://h/", "use http or https"),
     ]
 
-    @Test(arguments: Self.errorAdvisesWhatToWriteInsteadArguments)
-    func errorAdvisesWhatToWriteInstead(url: String, advice: String) {
+    @Test(arguments: Self.errorAdvisesACorrectionArguments)
+    func errorAdvisesACorrection(url: String, advice: String) {
         #expect(builder.refusal(url)?.advice == advice)
     }
 

@@ -15,7 +15,7 @@ struct BatchCommandTests {
         return Dictionary(replies.map { ($0["id"] ?? .null, $0) }) { first, _ in first }
     }
 
-    @Test func requestGoesOutAsGiven() async throws {
+    @Test func requestIsSentAsGiven() async throws {
         let server = try LoopbackServer(.response(200, ["X-Reply": "yes"], "hello"))
         let replies = try await replies(to: [
             [
@@ -118,7 +118,7 @@ struct BatchCommandTests {
         }
     }
 
-    @Test func interimResponsesAreTold() async throws {
+    @Test func interimResponsesAreReported() async throws {
         let server = try LoopbackServer(
             .raw("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         )
@@ -195,7 +195,7 @@ struct BatchCommandTests {
         #expect(BatchReply.failed(error)["error"]?["message"]?.string == "it failed; \(words)")
     }
 
-    @Test func quitEndsItAfterWhatIsUnderWay() async throws {
+    @Test func quitEndsItAfterPendingRequests() async throws {
         try await withBackend { url in
             let run = try await beagle(
                 "batch",

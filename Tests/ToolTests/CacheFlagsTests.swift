@@ -23,7 +23,7 @@ struct CacheFlagsTests {
 
     private static let screen = #"{"_beagleComponent_":"beagle:text","text":"stored"}"#
 
-    // MARK: - Where a response comes from
+    // MARK: - Source of a response
 
     struct Kind: CustomTestStringConvertible {
         let command: String

@@ -31,10 +31,10 @@ struct ConnectionFlagsTests {
             "X-One: 1"
         )
         #expect(run.text == "from the proxy")
-        let asked = try #require(proxy.requests.first)
-        #expect(asked.target == "http://host.invalid/a")
-        #expect(asked["Proxy-Authorization"] == "Basic bWU6czNzYW1l")
-        #expect(asked["X-One"] == "1")
+        let request = try #require(proxy.requests.first)
+        #expect(request.target == "http://host.invalid/a")
+        #expect(request["Proxy-Authorization"] == "Basic bWU6czNzYW1l")
+        #expect(request["X-One"] == "1")
     }
 
     @Test(arguments: [["-x", ""], ["--noproxy", "*"], ["-x", "http://127.0.0.1:1", "--noproxy", "127.0.0.0/8"]])

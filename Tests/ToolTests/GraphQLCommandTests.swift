@@ -300,9 +300,9 @@ struct GraphQLCommandTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).bglog").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let server = try server(post)
-        let asked = ["graphql", server.url, "-q", query, "-v", "id=1"]
-        let recorded = try await BeagleProcess(asked + ["--record", folder]).outcome()
-        let replayed = try await BeagleProcess(asked + ["--replay", folder]).outcome()
+        let arguments = ["graphql", server.url, "-q", query, "-v", "id=1"]
+        let recorded = try await BeagleProcess(arguments + ["--record", folder]).outcome()
+        let replayed = try await BeagleProcess(arguments + ["--replay", folder]).outcome()
         #expect(replayed.exit == 0, "\(replayed.errors)")
         #expect(replayed.output == recorded.output)
         #expect(server.requests.count == 1)

@@ -59,9 +59,9 @@ struct OutputTests {
         let isUnbuildable = ["bad_url", "unsupported_scheme", "bad_request"].contains(bad.code)
         #expect(run.errors.contains("; nothing was sent\n") == isUnbuildable)
 
-        let told = try await BeagleProcess(bad.arguments + ["--json"]).outcome()
-        #expect(told.exit == bad.exit)
-        let json = try told.json()
+        let outcome = try await BeagleProcess(bad.arguments + ["--json"]).outcome()
+        #expect(outcome.exit == bad.exit)
+        let json = try outcome.json()
         #expect(json["ok"] == false)
         #expect(json["exit"] == .integer(Int64(bad.exit)))
         #expect(json["error"]?["code"] == .string(bad.code))

@@ -104,15 +104,15 @@ struct ReplayCommandTests {
         }
     }
 
-    private static let flagsSelectWhatIsComparedArguments: [([String], JSONValue, JSONValue)] = [
+    private static let flagsSelectComparedPartsArguments: [([String], JSONValue, JSONValue)] = [
         (["--ignore", "$..t", "--ignore", "$.u"], ["a": [["t": 1]], "u": 1], ["a": [["t": 2]], "u": 2]),
         (["--array-key", "$.a=id"], ["a": [["id": 1], ["id": 2]]], ["a": [["id": 1], ["id": 2]]]),
         (["--array-set", "$.a"], ["a": [1, 2, 3]], ["a": [3, 1, 2]]), (["--tolerance", "1e-3"], [1000], [1000.5]),
         (["--types-only"], ["a": 1, "b": "x"], ["a": 2, "b": "y"]),
     ]
 
-    @Test(arguments: Self.flagsSelectWhatIsComparedArguments)
-    func flagsSelectWhatIsCompared(_ flags: [String], _ recorded: JSONValue, _ answer: JSONValue) async throws {
+    @Test(arguments: Self.flagsSelectComparedPartsArguments)
+    func flagsSelectComparedParts(_ flags: [String], _ recorded: JSONValue, _ answer: JSONValue) async throws {
         #expect(try await replay(recorded, answer, ["--diff"] + flags).exit == 0)
         if flags[0] != "--array-key" { #expect(try await replay(recorded, answer).exit == 104) }
     }

@@ -10,9 +10,9 @@ struct RetryFlagTests {
 
     /// A server that is busy for the first `count` requests.
     private static func server(busyFor count: Int) throws -> LoopbackServer {
-        let asked = Lock(0)
+        let requestCount = Lock(0)
         return try LoopbackServer { _ in
-            let number = asked.withLock {
+            let number = requestCount.withLock {
                 $0 += 1
                 return $0
             }

@@ -257,7 +257,7 @@ struct ScreenPageTests {
     }
 
     /// Components around an image whose URL is an expression, in each place where the page shows components.
-    private static let surroundings: [(String, String, String)] = [
+    private static let contexts: [(String, String, String)] = [
         (
             #"{"_beagleComponent_":"beagle:container","context":{"id":"u","value":"URL"},"children":["#, "@{u}", "]}"
         ),
@@ -272,7 +272,7 @@ struct ScreenPageTests {
         ),
     ]
 
-    @Test(arguments: surroundings)
+    @Test(arguments: contexts)
     func sameExpressionShowsTheImageOfEachContext(_ opening: String, _ path: String, _ closing: String) async throws {
         let urls = ["/1", "/2"]
         let parts = urls.map { opening.replacing("URL", with: $0) + remoteImage(path) + closing }

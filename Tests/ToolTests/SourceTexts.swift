@@ -65,7 +65,7 @@ struct SourceTexts {
         return index
     }
 
-    /// Reads the rest of an escape, and returns what the text has in its place.
+    /// Reads the rest of an escape, and returns its character.
     private mutating func readEscape() -> [UInt8] {
         let start = position
         switch next() {

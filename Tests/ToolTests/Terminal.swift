@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A pseudo-terminal: `read()` returns what is written to `slave`.
+/// A pseudo-terminal: `read()` returns the bytes written to `slave`.
 final class Terminal {
     let slave: FileHandle
     private let master: FileHandle

@@ -137,16 +137,16 @@ struct URLSessionTransportTests {
         let other = try LoopbackServer(.response(200))
         let server = try LoopbackServer(.response(302, ["Location": "\(other.url)/b"]))
         let fields: HTTPFields = [.authorization: "Bearer secret"]
-        let heard = Lock<[String]>([])
+        let received = Lock<[String]>([])
         _ = try await ask(server.url + "/a", fields: fields) { request in
             request.onRedirect = { answer, followed, next in
-                heard.withLock { $0.append("\(answer.status.code) \(followed) \(next.head.path ?? "")") }
+                received.withLock { $0.append("\(answer.status.code) \(followed) \(next.head.path ?? "")") }
                 if next.head.headerFields[.authorization] == nil {
                     next.head.headerFields[.authorization] = "Bearer others"
                 }
             }
         }
-        #expect(heard.withLock { $0 } == ["302 0 /b"])
+        #expect(received.withLock { $0 } == ["302 0 /b"])
         #expect(other.requests.map { $0["Authorization"] } == ["Bearer others"])
     }
 
@@ -271,10 +271,10 @@ struct URLSessionTransportTests {
 
     @Test func cancellingEndsAPendingTransfer() async throws {
         let server = try LoopbackServer(.stall)
-        let asking = Task { try await ask(server.url) }
+        let task = Task { try await ask(server.url) }
         await server.until { $0.requestCount == 1 }
-        asking.cancel()
-        let error = await #expect(throws: NetworkError.self) { try await asking.value }
+        task.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
         #expect(error?.isCancelled == true)
         #expect(error?.mayHaveReachedServer == true)
         #expect(await server.until { $0.openConnections == 0 })
@@ -282,11 +282,11 @@ struct URLSessionTransportTests {
 
     @Test func cancellingBeforeTheStartSendsNothing() async throws {
         let server = try LoopbackServer(.response(200))
-        let asking = Task {
+        let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await ask(server.url)
         }
-        let error = await #expect(throws: NetworkError.self) { try await asking.value }
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
         #expect(error?.isCancelled == true)
         #expect(error?.request?.url?.absoluteString == server.url + "/")
         #expect(error?.mayHaveReachedServer == false)

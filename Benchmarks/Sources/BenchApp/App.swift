@@ -10,7 +10,8 @@ import Logging
 #endif
 
 extension BeagleDependencies {
-    /// The configuration of a new app: swift-log as it is without a bootstrap, a valid token, and a header of the app's own.
+    /// The configuration of a new app: swift-log as it is without a bootstrap, a valid token, and a header of the app's
+    /// own.
     ///
     /// - Parameter logsAll: whether each request is logged, by a handler that formats the line and drops it.
     public func configure(likeAnAppAt url: URL, logsAll: Bool) {

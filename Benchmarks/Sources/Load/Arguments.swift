@@ -12,13 +12,13 @@ public struct Arguments: Sendable {
     public enum Shape: String, Sendable {
         /// Small answers in a closed loop.
         case small
-        /// Large answers, read and thrown away.
+        /// Large answers, which are read and discarded.
         case big
-        /// Answers that dribble in, all at once: what one costs in memory.
+        /// Many slow answers together, for the memory that one takes.
         case waiting
         /// Small answers in a closed loop beside streams that are silent.
         case parked
-        /// One request of a process that has just begun.
+        /// One request of a new process.
         case cold
     }
 
@@ -26,22 +26,22 @@ public struct Arguments: Sendable {
     public var shape = Shape.small
     /// The URL of a request.
     public var url = ""
-    /// Requests in all.
+    /// The number of requests.
     public var requests = 1_000
-    /// Requests in flight at any time.
+    /// The number of requests in flight at any time.
     public var tasks = 1
-    /// Silent streams held beside the requests.
+    /// The number of silent streams beside the requests.
     public var parked = 0
     /// The URL of a silent stream.
     public var parkedURL = ""
-    /// Whether HTTP/2 is to be spoken.
+    /// Whether to use HTTP/2.
     public var isHTTP2 = false
-    /// The PEM file of the authorities to trust; nil: the system's.
+    /// The PEM file of the trusted authorities, or `nil` for the system's.
     public var authorities: String?
-    /// Which way of asking, for clients that know several.
+    /// The kind of request, for clients with several.
     public var variant = ""
 
-    /// Reads the process's command line; a wrong one ends the process with code 64.
+    /// Reads the process's command line. An invalid one ends the process with code 64.
     public init() {
         var words = CommandLine.arguments.dropFirst().makeIterator()
         func value<Value>(of option: String, _ read: (String) -> Value?) -> Value {

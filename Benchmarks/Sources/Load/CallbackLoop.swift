@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Requests whose completions each begin the next.
+/// Requests whose completions begin the next one.
 struct CallbackLoop: ClosedLoop {
     typealias Completion = @Sendable (Result<Int, any Error>) -> Void
 

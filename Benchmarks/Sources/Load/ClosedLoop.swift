@@ -1,11 +1,11 @@
-/// Requests of which each begins as soon as the one before has its answer, a number of them side by side.
+/// Requests in a closed loop: each begins after the answer to the one before it, several of them in parallel.
 protocol ClosedLoop: Sendable {
     func run(_ requests: Int, tasks: Int) async -> Outcome
 }
 
 /// The outcome of a loop.
 struct Outcome: Sendable {
-    /// Microseconds of each request.
+    /// The duration of each request, in microseconds.
     var latencies: [Int32] = []
     var bytes = 0
     var failures = 0
@@ -27,7 +27,7 @@ struct Outcome: Sendable {
     }
 }
 
-/// Tasks that each await one answer after another.
+/// Tasks that await one answer after another.
 struct TaskLoop: ClosedLoop {
     let ask: @Sendable () async throws -> Int
 

@@ -9,11 +9,11 @@
 /// Does the work that the command line asks for and prints the report.
 ///
 /// - Parameters:
-///   - client: the name in the report.
-///   - arguments: what to do.
-///   - park: begins a silent stream and returns what keeps it, for clients that can.
-///   - ask: one whole request: returns the bytes of its body when they are all there, throws where the status is not
-///     200.
+///   - client: The name in the report.
+///   - arguments: The work.
+///   - park: A function that begins a silent stream and returns an object that keeps it, if the client supports that.
+///   - ask: A function that performs a request and returns the number of bytes of its body. It throws if the status
+///     isn't 200.
 public func measure(
     _ client: String,
     _ arguments: Arguments,
@@ -26,9 +26,10 @@ public func measure(
 /// Does the work through completions, and prints the report.
 ///
 /// - Parameters:
-///   - client: the name in the report.
-///   - arguments: what to do.
-///   - begin: begins one request; its completion gets the bytes of the body, or an error where the status is not 200.
+///   - client: The name in the report.
+///   - arguments: The work.
+///   - begin: A function that begins a request. Its completion receives the number of bytes of the body, or an error if
+///     the status isn't 200.
 public func measure(
     _ client: String,
     _ arguments: Arguments,
@@ -57,14 +58,14 @@ private func measure(
     report.print()
 }
 
-/// The client has no way to hold streams.
+/// An error for a client that can't hold streams.
 public struct CannotPark: Error {
     /// An error.
     public init() {}
 }
 
 private func measureSpeed(of loop: some ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
-    // Connections open and caches warm, outside of what is measured.
+    // Opens connections and fills caches before the measurement.
     if arguments.shape != .big {
         _ = await loop.run(max(arguments.tasks, 500), tasks: arguments.tasks)
     }
@@ -89,7 +90,7 @@ private func measureSpeed(of loop: some ClosedLoop, _ arguments: Arguments, _ re
     report.add("peakMemoryKiB", after.peakMemory)
 }
 
-/// The answers have begun and have not ended when memory is looked at.
+/// Memory is read when all answers have begun and none has ended.
 private func measureMemory(of loop: some ClosedLoop, _ arguments: Arguments, _ report: inout Report) async {
     let base = residentMemory()
     let before = Usage.now()
@@ -107,7 +108,7 @@ private func measureMemory(of loop: some ClosedLoop, _ arguments: Arguments, _ r
     report.add("cpuSeconds", after.userSeconds + after.systemSeconds - before.userSeconds - before.systemSeconds)
 }
 
-/// `BENCH_STARTED`: when `run` started the process, in nanoseconds of the monotonic clock.
+/// `BENCH_STARTED`: the time at which `run` started the process, in nanoseconds of the monotonic clock.
 private func measureStart(of loop: some ClosedLoop, _ report: inout Report) async {
     let outcome = await loop.run(1, tasks: 1)
     let end = monotonicTime()

@@ -1,4 +1,4 @@
-/// One measurement as one line of JSON, in the words that `run` reads.
+/// A measurement as a line of JSON, which `run` reads.
 struct Report {
     private var members: [String]
 
@@ -10,7 +10,7 @@ struct Report {
         members.append("\"\(name)\":\(value)")
     }
 
-    /// Rounded to thousandths.
+    /// The number rounded to thousandths.
     mutating func add(_ name: String, _ value: Double) {
         members.append("\"\(name)\":\((value * 1_000).rounded() / 1_000)")
     }

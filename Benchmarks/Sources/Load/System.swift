@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Nanoseconds of the monotonic clock.
+/// The time of the monotonic clock, in nanoseconds.
 func monotonicTime() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -45,7 +45,7 @@ struct Usage {
     }
 }
 
-/// Memory resident now, in KiB; 0 where there is no /proc.
+/// The resident memory, in KiB; 0 on systems without /proc.
 func residentMemory() -> Int {
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }

@@ -17,7 +17,7 @@ struct BenchAHC {
             configuration.tlsConfiguration = tls
         }
         configuration.httpVersion = arguments.isHTTP2 ? .automatic : .http1Only
-        // As many connections as the others may open.
+        // The same limit of connections as for the other clients.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(arguments.tasks, 8)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)

@@ -144,7 +144,7 @@ static void send_text(const char *text) {
     send_frame(opcode_text, (struct slice){text, strlen(text)});
 }
 
-// Takes the next frame out of the buffer; false where it is not whole yet.
+// Takes the next frame out of the buffer; false if it is incomplete.
 static bool next_frame(uint8_t *head, struct slice *payload) {
     const uint8_t *bytes = (const uint8_t *)buffer + first;
     size_t there = last - first, start = 2;

@@ -30,8 +30,8 @@ struct slot {
     const char *url;
 };
 
-// What epoll was told of a socket, and what libcurl wants. As in CurlTransport, a socket that libcurl does not want
-// stays registered until it stirs unwanted: no epoll_ctl per request.
+// The events of a socket that libcurl wants, and those registered with epoll. As in CurlTransport, a socket that libcurl
+// doesn't want stays registered until it has an event, which saves an epoll_ctl for each request.
 struct watch {
     uint8_t wanted, registered;
     bool is_ours, is_changed;
@@ -178,7 +178,7 @@ static void configure(struct slot *slot) {
         curl_easy_setopt(easy, CURLOPT_CAINFO, arguments.authorities);
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
-    // Those that a client of ours sends, transport and C alike.
+    // The fields that our client sends, the same for the transport and C.
     slot->fields = curl_slist_append(NULL, "accept: application/json");
     slot->fields = curl_slist_append(slot->fields, "beagle-platform: IOS");
     slot->fields = curl_slist_append(slot->fields, "User-Agent: BeagleNet/0.1.0");
@@ -204,7 +204,7 @@ static void begin(struct slot *slot) {
     begun += 1;
 }
 
-// Head and body go as a caller would let go of them.
+// Frees the head and body, as a caller would.
 static void end(struct slot *slot, CURLcode code) {
     long status = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -269,7 +269,7 @@ static void turn(void) {
     reap();
 }
 
-// Looks in on the way at `moment`, for the shape that wants to know what is in use while answers are awaited.
+// Calls `look` at `moment`, for the shape that measures the memory in use while responses are pending.
 static void run(struct slot *slots, long count, uint64_t moment, void (*look)(void)) {
     begun = done = failures = 0;
     body_bytes = 0;

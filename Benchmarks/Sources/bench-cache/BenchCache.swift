@@ -4,11 +4,11 @@ import BenchApp
 import Foundation
 import HTTPTypes
 
-/// The cost of responses from the cache: from memory through the whole client as an app configures it, and from the disk;
-/// of opening a large store; and how far a store exceeds its size limit.
+/// The cost of responses from the cache: from memory through the whole client as an app configures it, and from the
+/// disk; of opening a large store; and how far a store exceeds its size limit.
 ///
-/// Figures are medians of rounds. Hits follow each other, because nothing of them waits for a network. An argument selects
-/// a part: `memory`, `disk`, `open` or `limit`.
+/// Figures are medians of rounds. Hits follow each other, because nothing of them waits for a network. An argument
+/// selects a part: `memory`, `disk`, `open` or `limit`.
 @main struct BenchCache {
     static func main() async throws {
         let part = CommandLine.arguments.dropFirst().first
@@ -73,7 +73,8 @@ import HTTPTypes
         for (size, remark) in steps {
             let key = key("/\(size)")
             await disk.insert(response(size), for: key)
-            // Once a program has freed a large block, glibc keeps freed memory for longer (mallopt(3), M_TRIM_THRESHOLD).
+            // Once a program has freed a large block, glibc keeps freed memory for longer (mallopt(3),
+            // M_TRIM_THRESHOLD).
             if !remark.isEmpty, Data(repeating: 1, count: 1 << 20).last != 1 { throw Missing() }
             let cost = try await Cost.median(of: 21, each: 200) {
                 for _ in 0..<200 {

@@ -8,7 +8,7 @@ import Load
 import Synchronization
 
 #if canImport(FoundationEssentials)
-    // As an app that wants to start soon: all of Foundation brings ICU.
+    // Like an app that starts fast: the whole Foundation loads ICU.
     import FoundationEssentials
 #else
     import Foundation
@@ -56,7 +56,7 @@ struct BenchClient {
         try FileManager.default.removeItem(atPath: directory)
     }
 
-    /// A query, each with another variable so that none shares the request of another.
+    /// A query with a different variable each time, so that requests aren't shared.
     private static func query(_ arguments: Arguments, _ url: URL) async throws {
         let client = Beagle.dependencies.networkClient
         let url = url.deletingLastPathComponent().appending(path: "graphql")

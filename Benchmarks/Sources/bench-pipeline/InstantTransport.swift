@@ -4,13 +4,14 @@ import Synchronization
 
 /// Responds immediately, on the caller's thread, so that only the layers above a transport are measured.
 final class InstantTransport: HTTPTransport {
-    /// Paths of what is answered when it is cancelled, and of what tells how far it is before it is answered.
+    /// The path of requests that are answered when they are cancelled.
     static let waiting = "/waiting"
+    /// The path of requests that report progress before the answer.
     static let progress = "/progress"
     /// The number of reports of progress.
     static let events = 1_000
 
-    /// When a transfer was cancelled last.
+    /// The time of the last cancel.
     static let cancelled = Mutex(Moment(CLOCK_MONOTONIC))
 
     private let response = TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody("{}"), url: "http://host/")
@@ -29,7 +30,7 @@ final class InstantTransport: HTTPTransport {
         return answer(request)
     }
 
-    /// Never inlined: the frame of each answer would have room for it.
+    /// Never inlined, because it would enlarge the frame of each request.
     @inline(never) private func wait() async throws(NetworkError) {
         let continuation = Mutex<UnsafeContinuation<Void, Never>?>(nil)
         await withTaskCancellationHandler {
@@ -42,9 +43,9 @@ final class InstantTransport: HTTPTransport {
     }
 
     private func answer(_ request: TransferRequest) -> TransferResponse {
-        guard request.head.path == Self.progress, let tell = request.onProgress else { return response }
+        guard request.head.path == Self.progress, let report = request.onProgress else { return response }
         for count in 1...Int64(Self.events) {
-            tell(TransferRequest.Progress(bytesSent: 0, bytesToSend: nil, bytesReceived: count, bytesToReceive: nil))
+            report(TransferRequest.Progress(bytesSent: 0, bytesToSend: nil, bytesReceived: count, bytesToReceive: nil))
         }
         return response
     }

@@ -1,15 +1,15 @@
 import BeagleNet
 
-/// The client: hub and default interceptors, the logger off. It builds the message of each operation.
-struct Ours: Contestant {
+/// Our client with its coalescer and default interceptors, without a log. It builds the message of each operation.
+struct Ours: MeasuredClient {
     let name: String
     private let client: NetworkClientDefault
-    /// Has a store; nil where answers are not stored.
+    /// A client with a store, or `nil` for responses that aren't stored.
     private let storing: NetworkClientDefault?
     private let type: Request.RequestType
     private let samples: [Request]
 
-    /// A client that asks for what is shared (components), or for what is not (raw requests).
+    /// Creates a client for components, which are shared, or for raw requests, which aren't.
     init(_ name: String, _ type: Request.RequestType) throws {
         self.name = name
         self.type = type
@@ -33,8 +33,8 @@ struct Ours: Contestant {
         guard let storing else { return nil }
         return { index in
             var operation = NetworkOperation(samples[index & 63])
-            // The transport does not say that it keeps no cookies.
-            operation.partition = "somebody"
+            // The transport doesn't declare that it keeps no cookies.
+            operation.partition = "user"
             let result = try await storing.run(operation)
             guard index < 0 || result.source == .cache else { throw NotStored() }
         }
@@ -64,7 +64,7 @@ struct Ours: Contestant {
         return { token?.cancel() }
     }
 
-    func message() async throws -> Tally {
+    func message() async throws -> Cost {
         let builder = client.httpRequestBuilder
         let count = count(beside: 0)
         return try await .of(count) {

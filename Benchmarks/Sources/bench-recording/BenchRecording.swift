@@ -7,7 +7,7 @@ import Foundation
 @main struct BenchRecording {
     private static let requests = 20_000
     private static let rounds = 5
-    /// No more than the log has room for, because records that are left out cost nothing.
+    /// The number of requests in a round: the log has room for all of them, because dropped records cost nothing.
     private static let batch = 500
 
     static func main() async throws {
@@ -15,7 +15,7 @@ import Foundation
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let log = try RequestLog(directory: directory)
         let (plain, recorded) = (try client(nil), try client(log))
-        // To be looked into by a profiler: so many requests of a kind, and nothing else.
+        // For a profiler: this many requests of a kind, and nothing else.
         if let count = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
             return try await run(CommandLine.arguments.contains("--plain") ? plain : recorded, log, count)
         }
@@ -43,7 +43,7 @@ import Foundation
         let dependencies = BeagleDependencies()
         dependencies.logger = .off
         dependencies.requestLog = log
-        // Held by the client's transport: what it follows must not go.
+        // The client doesn't retain its container, so the transport does.
         return NetworkClientDefault(dependencies: dependencies, transport: InstantTransport(dependencies))
     }
 
@@ -64,7 +64,7 @@ import Foundation
         return (cpu() - start) * 1e6 / Double(requests)
     }
 
-    /// Seconds of all threads, in user and kernel mode.
+    /// The CPU time of all threads in user and kernel mode, in seconds.
     private static func cpu() -> Double {
         var usage = rusage()
         #if canImport(Glibc)
@@ -80,7 +80,7 @@ import Foundation
     private static func text(_ number: Double) -> String { String(format: "%.1f", number) }
 }
 
-/// Responds immediately: 1 KiB of JSON, and the fields that servers send.
+/// Responds immediately with 1 KiB of JSON and the usual fields.
 private final class InstantTransport: HTTPTransport {
     private let dependencies: BeagleDependencies
     private let body = Data(

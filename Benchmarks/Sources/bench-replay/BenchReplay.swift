@@ -2,12 +2,12 @@ import BeagleNet
 import BeagleNetReplay
 import Foundation
 
-/// Measures what a recording of 10,000 entries costs: to be looked through once, for each answer, and for each miss.
+/// Measures the cost of a recording of 10,000 entries: of opening it, of each answer, and of each miss.
 @main struct BenchReplay {
     static let count = 10_000
     static let clock = ContinuousClock()
 
-    /// Off the main thread: each answer would take the way there and back between two threads.
+    /// Runs in a detached task, so that answers don't pass through the main thread.
     static func main() async throws { try await Task.detached { try await measure() }.value }
 
     static func measure() async throws {
@@ -42,7 +42,7 @@ import Foundation
         return options
     }
 
-    /// Medians of rounds: from the call to its return, when the entry is chosen, and from the call to the answer.
+    /// Returns medians of rounds: the time from the call to its return, when the entry is chosen, and to the answer.
     static func cost(
         of transport: ReplayTransport,
         _ message: (Int) -> TransferRequest
@@ -62,7 +62,7 @@ import Foundation
         return "a match \(matches.sorted()[2]) µs, an answer \(answers.sorted()[2]) µs"
     }
 
-    /// Every second one is an operation of GraphQL, all of which have one URL.
+    /// Every second request is a GraphQL operation. These have the same URL.
     static func entry(_ index: Int) -> LogEntry {
         let isOperation = index % 2 == 1
         let posted = LogEntry.Body(.data(body(of: index, "REDACTED")), mediaType: "application/json")

@@ -1,8 +1,8 @@
 import BeagleNet
 import Foundation
 
-/// The CPU time and memory that the plan of a screen takes, beside `JSONSerialization`, which only parses it. Both run in
-/// turn. With `prefetches URL`, the latency of fetches.
+/// The CPU time and memory that the plan of a screen takes, beside `JSONSerialization`, which only parses it. Both run
+/// in turn. With `prefetches URL`, the latency of fetches.
 @main struct BenchScreen {
     private static let rounds = 41
 
@@ -54,7 +54,7 @@ import Foundation
         }
     }
 
-    /// The CPU time of the process so far, which other programs of a busy machine change less than time.
+    /// The CPU time of the process so far. Other programs change it less than elapsed time.
     private static func cpuSeconds() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -81,7 +81,7 @@ import Foundation
 
     /// Prints the most memory that is resident while a document is read, beyond that before, plus the document's size.
     private static func printPeak(_ file: URL, _ reader: Reader) throws {
-        // What every document needs, such as the vocabulary and pages of code, is there before.
+        // Loads the vocabulary and pages of code first, which every document needs.
         _ = try reader.read(Data(Screens.home.utf8))
         let document = try Data(contentsOf: file)
         let before = try memory("VmRSS")

@@ -1,7 +1,7 @@
 import BeagleNet
 import Synchronization
 
-/// The latency of fetches of a user who taps, with and without prefetches of the routes of each screen, in turn.
+/// The latency of fetches after taps of a user, with and without prefetches of the routes of each screen, in turn.
 ///
 /// A tap fetches a screen and three parts of it. As soon as the screen is there, eight others are prefetched, which the
 /// user never opens. The time until the next tap is such that some of them are in flight then.

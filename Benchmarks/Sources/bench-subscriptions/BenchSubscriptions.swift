@@ -2,7 +2,7 @@ import BeagleNetCurl
 import BeagleNetGraphQL
 import Foundation
 
-/// Reads a flood of results of one subscription, each way; or holds many subscriptions that are silent. The server is
+/// Reads many results of one subscription over each transport, or holds many silent subscriptions. The server is
 /// `Benchmarks/subscriptions`, which starts this.
 ///
 /// `bench-subscriptions VARIANT PORT COUNT` prints what `subscriptions` reads: `events`, `wall` and `cpu` in seconds,
@@ -10,7 +10,7 @@ import Foundation
 @main
 struct BenchSubscriptions {
     static func main() async throws {
-        // Away from the main thread, between which and others each result would go.
+        // Runs in a detached task, so that results don't pass through the main thread.
         try await Task.detached { try await run() }.value
     }
 
@@ -73,7 +73,7 @@ struct BenchSubscriptions {
             while true {
                 let received = recv(descriptor, buffer.baseAddress, buffer.count, 0)
                 if received <= 0 { break }
-                // 0x81 begins each frame, and nothing else in what the server sends.
+                // 0x81 begins each frame. The server sends it nowhere else.
                 for byte in buffer[..<received] where byte == 0x81 { events += 1 }
             }
             close(descriptor)
@@ -81,7 +81,7 @@ struct BenchSubscriptions {
         }
     }
 
-    /// The messages of the WebSocket, which nobody looks into.
+    /// The messages of the WebSocket, without parsing.
     private static func readWebSocket(_ count: Int, at port: Int) async throws -> Int {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: "127.0.0.1:\(port)", path: "/raw")
         let transport = CurlTransport()
@@ -94,7 +94,7 @@ struct BenchSubscriptions {
         return events
     }
 
-    /// All of the client: results as JSON.
+    /// The whole client, with results as JSON.
     private static func read(_ count: Int, at port: Int) async throws -> Int {
         var events = 0
         for try await result in try client().subscribe(to: request(1), at: endpoint(port), buffering: .failing(.max)) {
@@ -103,7 +103,7 @@ struct BenchSubscriptions {
         return events
     }
 
-    /// All of the client, and a value of each result.
+    /// The whole client, with results as decoded values.
     private static func readTyped(_ count: Int, at port: Int) async throws -> Int {
         let operation = GraphQLOperation<NoInput, Tick>(
             input: NoInput(),
@@ -116,7 +116,7 @@ struct BenchSubscriptions {
         return events
     }
 
-    /// As many as `MANY` of the server: the results of each are read by a task of its own.
+    /// The server's number of subscriptions (`MANY`), each with a task that reads its results.
     static let many = 10_000
 
     private static func readMany(at port: Int) async throws -> Int {
@@ -134,7 +134,7 @@ struct BenchSubscriptions {
         }
     }
 
-    // MARK: - Many that are silent
+    // MARK: - Silent subscriptions
 
     private static func hold(_ count: Int, at port: Int) async throws {
         let (client, endpoint) = (client(), endpoint(port))
@@ -149,8 +149,8 @@ struct BenchSubscriptions {
         }
     }
 
-    /// - Parameter begin: begins one, which is over when what it gives is called; calls its second parameter when it is
-    ///   open.
+    /// - Parameter begin: A function that begins a subscription, calls its second parameter when it is open, and
+    ///   returns a function that ends it.
     static func reportBytes(
         _ count: Int,
         _ begin: (Int, @escaping @Sendable () -> Void) throws -> () -> Void
@@ -159,7 +159,7 @@ struct BenchSubscriptions {
         ends.reserveCapacity(count + 1)
         let (opens, continuation) = AsyncStream.makeStream(of: Void.self)
         var opened = opens.makeAsyncIterator()
-        // The connection, threads and what else is there once.
+        // The connection, threads and other things that are created once.
         ends.append(try begin(0) { continuation.yield() })
         await opened.next()
         let before = residentBytes()

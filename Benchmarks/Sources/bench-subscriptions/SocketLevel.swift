@@ -1,4 +1,4 @@
-// Below the client there is nothing public: `Benchmarks/subscriptions` builds this with -enable-testing.
+// This uses internal types: `Benchmarks/subscriptions` builds it with -enable-testing.
 #if SOCKET
     import BeagleNetCurl
     @testable import BeagleNetGraphQL
@@ -6,7 +6,7 @@
     import Foundation
 
     extension BenchSubscriptions {
-        /// Makes the WebSocket that operations share, without a client.
+        /// Creates the WebSocket that operations share, without a client.
         private static func socket(at port: Int) -> GraphQLSocket {
             let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/graphql")
             let opening = WebSocketConnector(
@@ -32,7 +32,7 @@
             return events.withLock { $0 }
         }
 
-        /// The same for many, whose results come in turn.
+        /// The same for many subscriptions that receive results in turn.
         static func readManyOfSocket(at port: Int) async throws -> Int {
             let events = Lock(0)
             let socket = socket(at: port)

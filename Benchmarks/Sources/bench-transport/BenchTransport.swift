@@ -3,10 +3,10 @@ import BeagleNetCurl
 import Dispatch
 import Load
 
-/// `CurlTransport` alone: what every request of the whole client pays at least. Tasks of Swift's pool await their
-/// answers; in variant `executor` they run on the transport's own thread, and in `callback` completions do.
+/// `CurlTransport` alone, the least cost of a request of the whole client. Tasks of Swift's pool await the answers. In
+/// variant `executor`, the tasks run on the transport's thread. Variant `callback` uses completions.
 ///
-/// `main` is not `async`: valgrind cannot run a program that is, as its first thread ends before the process.
+/// `main` isn't `async`, because valgrind can't run a program whose first thread ends before the process.
 @main
 struct BenchTransport {
     static func main() throws {
@@ -79,7 +79,7 @@ struct BenchTransport {
             throw URLError()
         }
         var head = HTTPRequest(method: .get, scheme: scheme, authority: "\(host):\(url.port ?? 80)", path: url.path)
-        // Those that a client sends.
+        // The fields that a client sends.
         head.headerFields[.accept] = "application/json"
         head.headerFields[HTTPField.Name("beagle-platform")!] = "IOS"
         head.headerFields[.userAgent] = "BeagleNet/\(beagleNetVersion)"

@@ -45,7 +45,7 @@ private struct MemberScan {
     mutating func take(_ byte: UInt8) {
         if isInString { return takeInString(byte) }
         switch byte {
-        case 0x20, 0x09, 0x0A, 0x0D: return
+        case _ where byte.isJSONSpace: return
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             isDecided = isOver || depth == 0 && byte != UInt8(ascii: "{")
             depth += 1

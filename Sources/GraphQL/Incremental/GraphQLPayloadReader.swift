@@ -267,18 +267,8 @@ private struct JSONEndFinder: Sendable {
 }
 
 extension Data {
-    fileprivate var isBlank: Bool { allSatisfy(\.isBlank) }
+    fileprivate var isBlank: Bool { allSatisfy(\.isJSONSpace) }
 
     /// Whether the payload is an empty object.
-    fileprivate var isHeartbeat: Bool { count < 16 && filter { !$0.isBlank }.elementsEqual("{}".utf8) }
-}
-
-extension UInt8 {
-    /// Whether the byte is JSON white space (RFC 8259, 2).
-    fileprivate var isBlank: Bool {
-        switch self {
-        case 0x20, 0x09, 0x0A, 0x0D: true
-        default: false
-        }
-    }
+    fileprivate var isHeartbeat: Bool { count < 16 && filter { !$0.isJSONSpace }.elementsEqual("{}".utf8) }
 }

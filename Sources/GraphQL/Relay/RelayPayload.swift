@@ -1,3 +1,4 @@
+import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else
@@ -22,9 +23,8 @@ package struct RelayPayload {
     /// Whether there are errors. An empty list doesn't count.
     package var hasErrors: Bool {
         guard let errors = members.last(where: { $0.name == "errors" }), errors.kind != .null else { return false }
-        return !data[from: errors.range.lowerBound, to: errors.range.upperBound].filter { !$0.isSpace }.elementsEqual(
-            "[]".utf8
-        )
+        let list = data[from: errors.range.lowerBound, to: errors.range.upperBound]
+        return !list.filter { !$0.isJSONSpace }.elementsEqual("[]".utf8)
     }
 
     /// The text without `"data":null`, `"errors":null` and `"extensions":null`, which make Relay.swift fail, unlike the
@@ -54,7 +54,7 @@ package struct RelayPayload {
     private func extended(_ stamp: String) -> Data {
         if let member = members.last(where: { $0.name == "extensions" && $0.kind == .object }) {
             let inside = member.range.lowerBound + 1
-            let isEmpty = data[from: inside, to: member.range.upperBound - 1].allSatisfy(\.isSpace)
+            let isEmpty = data[from: inside, to: member.range.upperBound - 1].allSatisfy(\.isJSONSpace)
             return inserted(stamp + (isEmpty ? "" : ","), at: inside)
         }
         guard let last = members.last else { return data }
@@ -71,8 +71,4 @@ extension Data {
     fileprivate subscript(from start: Int, to end: Int) -> Data {
         self[startIndex + start..<startIndex + end]
     }
-}
-
-extension UInt8 {
-    fileprivate var isSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

@@ -87,42 +87,18 @@ package enum JSONText {
         var rest = written
         while let backslash = rest.firstIndex(of: UInt8(ascii: "\\")), backslash + 1 < rest.endIndex {
             text += rest[..<backslash]
-            rest = rest[(backslash + 1)...]
-            switch rest.removeFirst() {
-            case UInt8(ascii: "b"): text.append(0x08)
-            case UInt8(ascii: "f"): text.append(0x0C)
-            case UInt8(ascii: "n"): text.append(0x0A)
-            case UInt8(ascii: "r"): text.append(0x0D)
-            case UInt8(ascii: "t"): text.append(0x09)
-            case UInt8(ascii: "u"): text.append(contentsOf: String(scalar(&rest) ?? "\u{FFFD}").utf8)
-            case let escape: text.append(escape)
+            rest = rest[backslash...]
+            let letter = rest[backslash + 1]
+            if letter == UInt8(ascii: "u"), let (character, count) = JSONGrammar.character(ofEscape: rest) {
+                text += UTF8.encode(character)!
+                rest = rest.dropFirst(count)
+            } else {
+                text.append(JSONGrammar.byte(ofEscape: letter) ?? letter)
+                rest = rest.dropFirst(2)
             }
         }
         text += rest
         return text
-    }
-
-    /// Reads the scalar of one `\uXXXX`, or of two that form a surrogate pair. Returns `nil` for an unpaired surrogate.
-    private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
-        let high = codeUnit(&rest)
-        if let scalar = Unicode.Scalar(high) { return scalar }
-        var behind = rest
-        guard UTF16.isLeadSurrogate(high), behind.popFirst() == UInt8(ascii: "\\"),
-            behind.popFirst() == UInt8(ascii: "u")
-        else { return nil }
-        let low = codeUnit(&behind)
-        guard UTF16.isTrailSurrogate(low) else { return nil }
-        rest = behind
-        return UTF16.decode(UTF16.EncodedScalar([high, low]))
-    }
-
-    private static func codeUnit(_ rest: inout ArraySlice<UInt8>) -> UInt16 {
-        var unit: UInt16 = 0
-        for byte in rest.prefix(4) {
-            unit = unit << 4 | UInt16(byte & 0xF) + (byte > UInt8(ascii: "9") ? 9 : 0)
-        }
-        rest = rest.dropFirst(4)
-        return unit
     }
 
     /// Appends a string with quotes and escapes.

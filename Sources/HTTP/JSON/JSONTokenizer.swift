@@ -1,7 +1,7 @@
 /// An incremental tokenizer for JSON text (RFC 8259), which also checks the grammar.
 ///
-/// The input may be split at any byte. Tokens contain positions, not values: numbers and text aren't converted, and an
-/// unpaired surrogate is accepted. A byte order mark is skipped.
+/// The input may be split at any byte; only for complete text is `JSONScanner` faster. Tokens contain positions, not
+/// values: numbers and text aren't converted, and an unpaired surrogate is accepted. A byte order mark is skipped.
 package struct JSONTokenizer: Sendable {
     /// A token and its position in the text.
     package struct Token: Sendable, Hashable {
@@ -33,25 +33,12 @@ package struct JSONTokenizer: Sendable {
         case text, backslash, hexDigits, number, word
     }
 
-    fileprivate enum NumberPart {
-        case minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits
-
-        /// Whether a number may end here.
-        var isComplete: Bool {
-            switch self {
-            case .zero, .whole, .fraction, .exponentDigits: true
-            default: false
-            }
-        }
-    }
-
     /// The number of bytes read so far.
     package private(set) var offset = 0
     /// Whether the value is complete.
     package private(set) var isAtEnd = false
     private var state = State.value
-    /// The open containers, outermost first; `true` for an object.
-    private var open: [Bool] = []
+    private var open = OpenContainers()
     /// The start of the current token, and its state.
     private var start = 0
     private var isName = false
@@ -59,14 +46,14 @@ package struct JSONTokenizer: Sendable {
     private var hexDigits = 0
     /// The number of bytes of a byte order mark read so far.
     private var marks = 0
-    private var part = NumberPart.minus
+    private var part = JSONGrammar.NumberPart.minus
     private var word: (kind: Token.Kind, text: StaticString) = (.null, "null")
 
     package init() {}
 
     /// Whether no part of the value has been read.
     package var isFresh: Bool {
-        if case .value = state, open.isEmpty { return true }
+        if case .value = state, open.count == 0 { return true }
         return false
     }
 
@@ -133,7 +120,7 @@ package struct JSONTokenizer: Sendable {
             try take(byte, emit)
         default:
             if offset < 3, try takeByteOrderMark(byte) { return }
-            if byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { return }
+            if byte.isJSONSpace { return }
             try takeStructure(byte, emit)
         }
     }
@@ -155,7 +142,7 @@ package struct JSONTokenizer: Sendable {
         case (.name, _), (.nameOrObjectEnd, _): throw fault("expected a member name in quotes")
         case (.colon, UInt8(ascii: ":")): state = .value
         case (.colon, _): throw fault("expected a colon")
-        case (.commaOrEnd, UInt8(ascii: ",")): state = open.last == true ? .name : .value
+        case (.commaOrEnd, UInt8(ascii: ",")): state = open.isObject ? .name : .value
         case (.commaOrEnd, _): try close(byte, emit)
         default: throw fault("unexpected text after the value")
         }
@@ -167,24 +154,17 @@ package struct JSONTokenizer: Sendable {
         case UInt8(ascii: "{"): try open(isObject: true, emit)
         case UInt8(ascii: "["): try open(isObject: false, emit)
         case UInt8(ascii: "\""): beginText(isName: false)
-        case UInt8(ascii: "t"): begin(.true, "true")
-        case UInt8(ascii: "f"): begin(.false, "false")
-        case UInt8(ascii: "n"): begin(.null, "null")
-        case UInt8(ascii: "-"): begin(.minus)
-        case UInt8(ascii: "0"): begin(.zero)
-        case UInt8(ascii: "1")...UInt8(ascii: "9"): begin(.whole)
-        default: throw expectedValue
+        default:
+            if let literal = JSONGrammar.literal(byte) {
+                word = literal
+                state = .word
+            } else if let first = JSONGrammar.NumberPart(first: byte) {
+                part = first
+                state = .number
+            } else {
+                throw expectedValue
+            }
         }
-    }
-
-    private mutating func begin(_ part: NumberPart) {
-        self.part = part
-        state = .number
-    }
-
-    private mutating func begin(_ kind: Token.Kind, _ text: StaticString) {
-        word = (kind, text)
-        state = .word
     }
 
     private var expectedValue: JSONFault { JSONFault(offset: start, reason: "expected a value") }
@@ -193,13 +173,13 @@ package struct JSONTokenizer: Sendable {
         guard open.count < JSONValue.depthLimit else {
             throw fault("nested more than \(JSONValue.depthLimit) levels deep")
         }
-        open.append(isObject)
+        open.append(isObject: isObject)
         state = isObject ? .nameOrObjectEnd : .valueOrArrayEnd
         emit(Token(isObject ? .objectStart : .arrayStart, offset, offset + 1))
     }
 
     private mutating func close(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {
-        let isObject = open.last == true
+        let isObject = open.isObject
         guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
             throw fault("expected a comma or the end of the \(isObject ? "object" : "array")")
         }
@@ -209,7 +189,7 @@ package struct JSONTokenizer: Sendable {
     }
 
     private mutating func endValue() {
-        isAtEnd = open.isEmpty
+        isAtEnd = open.count == 0
         state = isAtEnd ? .end : .commaOrEnd
     }
 
@@ -257,34 +237,13 @@ extension JSONTokenizer {
             if hexDigits == 4 { state = .text }
             return
         }
-        switch byte {
-        case UInt8(ascii: "u"):
+        if byte == UInt8(ascii: "u") {
             hexDigits = 0
             state = .hexDigits
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+        } else if JSONGrammar.byte(ofEscape: byte) != nil {
             state = .text
-        default: throw fault("unknown escape")
-        }
-    }
-}
-
-extension JSONTokenizer.NumberPart {
-    /// Returns the part that a byte belongs to, or `nil` if it doesn't continue the number.
-    fileprivate func next(_ byte: UInt8) -> Self? {
-        let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-        switch self {
-        case .minus where isDigit: return byte == UInt8(ascii: "0") ? .zero : .whole
-        case .whole where isDigit: return .whole
-        case .point where isDigit, .fraction where isDigit: return .fraction
-        case .exponent where isDigit, .exponentSign where isDigit, .exponentDigits where isDigit:
-            return .exponentDigits
-        case .zero where byte == UInt8(ascii: "."), .whole where byte == UInt8(ascii: "."): return .point
-        case .zero where byte | 0x20 == UInt8(ascii: "e"), .whole where byte | 0x20 == UInt8(ascii: "e"),
-            .fraction where byte | 0x20 == UInt8(ascii: "e"):
-            return .exponent
-        case .exponent where byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"): return .exponentSign
-        default: return nil
+        } else {
+            throw fault("unknown escape")
         }
     }
 }

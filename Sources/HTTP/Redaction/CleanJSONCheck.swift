@@ -1,16 +1,15 @@
 /// A fast check for complete JSON that contains no secrets, as most JSON does.
 ///
 /// JSON that the check doesn't understand immediately, or that would need context, is left to `JSONScan`. A negative
-/// result therefore means nothing.
+/// result therefore means nothing. It has its own structure, because it was 13 to 15 % slower as a visitor of
+/// `JSONScanner`.
 struct CleanJSONCheck {
     private let redactor: Redactor
     private let bytes: [UInt8]
     /// The nesting depth for texts within this JSON.
     private let depth: Int
     private var place: Int
-    /// The types of the open containers as bits: 1 for an object, the innermost container in the lowest bit.
-    private var objects: UInt64 = 0
-    private var openCount = 0
+    private var containers = OpenContainers()
     /// The positions of names already known to be harmless, in a table indexed by a hash of the name; 0 means empty.
     /// Objects in a list usually have the same names.
     private var known = [UInt16](repeating: 0, count: 64)
@@ -33,7 +32,7 @@ struct CleanJSONCheck {
     private mutating func take(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = next(bytes), first == UInt8(ascii: "{") || first == UInt8(ascii: "["), open(first, bytes)
         else { return false }
-        while openCount > 0 {
+        while containers.count > 0 {
             guard let byte = next(bytes) else { return false }
             switch byte {
             case UInt8(ascii: "}"), UInt8(ascii: "]"): guard close(byte) else { return false }
@@ -49,30 +48,27 @@ struct CleanJSONCheck {
         while place < bytes.count {
             let byte = bytes[place]
             place += 1
-            if byte > 0x20 { return byte }
-            // Other control characters aren't whitespace in JSON.
-            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+            if byte > 0x20 || !byte.isJSONSpace { return byte }
         }
         return nil
     }
 
     /// Reads the beginning of a container and its first element.
     private mutating func open(_ byte: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard openCount < UInt64.bitWidth else { return false }
+        guard containers.count < 64 else { return false }
         let isObject = byte == UInt8(ascii: "{")
-        objects = objects << 1 | (isObject ? 1 : 0)
-        openCount += 1
+        let isInArray = containers.count > 0 && !containers.isObject
+        containers.append(isObject: isObject)
         let start = place
         guard let byte = next(bytes) else { return false }
         if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { return close(byte) }
         place = start
-        return element(bytes, mayBeginPair: !isObject && openCount > 1 && objects & 2 == 0)
+        return element(bytes, mayBeginPair: !isObject && isInArray)
     }
 
     private mutating func close(_ byte: UInt8) -> Bool {
-        guard byte == (objects & 1 == 1 ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
-        objects >>= 1
-        openCount -= 1
+        guard byte == (containers.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
+        containers.removeLast()
         return true
     }
 
@@ -80,7 +76,7 @@ struct CleanJSONCheck {
     ///
     /// - Parameter mayBeginPair: Whether it is the first element of a nested array: `[["token", "x"]]`.
     private mutating func element(_ bytes: UnsafeBufferPointer<UInt8>, mayBeginPair: Bool = false) -> Bool {
-        if objects & 1 == 1 {
+        if containers.isObject {
             guard next(bytes) == UInt8(ascii: "\""), isName(bytes), next(bytes) == UInt8(ascii: ":") else {
                 return false
             }
@@ -92,12 +88,11 @@ struct CleanJSONCheck {
             let start = place
             guard isText(bytes) else { return false }
             return !mayBeginPair || !mayNameSecret(start..<place - 1)
-        case UInt8(ascii: "t"): return isWord("rue", bytes)
-        case UInt8(ascii: "f"): return isWord("alse", bytes)
-        case UInt8(ascii: "n"): return isWord("ull", bytes)
         default:
             place -= 1
-            return isNumber(bytes)
+            guard let literal = JSONGrammar.literal(byte) else { return isNumber(bytes) }
+            defer { place += literal.text.utf8CodeUnitCount }
+            return JSONGrammar.has(literal.text, bytes, at: place)
         }
     }
 
@@ -147,35 +142,19 @@ struct CleanJSONCheck {
 
     /// Reads the rest of an escape, and returns whether it is valid.
     private mutating func isEscape(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard place < bytes.count else { return false }
-        let kind = bytes[place]
-        place += 1
-        guard kind == UInt8(ascii: "u") else { return "\"\\/bfnrt".utf8.contains(kind) }
-        place += 4
-        return place <= bytes.count && bytes[(place - 4)..<place].allSatisfy { $0.hexValue != nil }
+        let (end, isValid) = JSONGrammar.escape(bytes, from: place)
+        place = end
+        return isValid
     }
 
-    private mutating func isWord(_ rest: StaticString, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let word = place..<place + rest.utf8CodeUnitCount
-        place = word.upperBound
-        return place <= bytes.count && rest.withUTF8Buffer { bytes[word].elementsEqual($0) }
-    }
-
-    /// Reads a number without an exponent, and returns whether it is harmless.
+    /// Reads a number, and returns whether it is harmless.
     private mutating func isNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let start = place
-        if place < bytes.count, bytes[place] == UInt8(ascii: "-") { place += 1 }
-        let first = place
-        while place < bytes.count, bytes[place].isDigit { place += 1 }
-        guard place > first, place == first + 1 || bytes[first] != UInt8(ascii: "0") else { return false }
-        if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
-            let point = place
-            place += 1
-            while place < bytes.count, bytes[place].isDigit { place += 1 }
-            if place == point + 1 { return false }
-        }
-        return place - start < TokenPrefix.minCount
-            || redactor.textEdits(self.bytes, in: start..<place, rules: [], depth: depth).isEmpty
+        let (end, result) = JSONGrammar.number(bytes, from: start)
+        place = end
+        guard result == .valid else { return false }
+        return end - start < TokenPrefix.minCount
+            || redactor.textEdits(self.bytes, in: start..<end, rules: [], depth: depth).isEmpty
     }
 }
 

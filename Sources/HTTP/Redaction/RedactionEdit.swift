@@ -123,39 +123,12 @@ struct DecodedText {
 
     private mutating func jsonEscape(_ source: ArraySlice<UInt8>) -> Int {
         guard let letter = source.dropFirst().first else { return take(UInt8(ascii: "\\"), 1) }
-        switch letter {
-        case UInt8(ascii: "b"): return take(0x08, 2)
-        case UInt8(ascii: "f"): return take(0x0C, 2)
-        case UInt8(ascii: "n"): return take(0x0A, 2)
-        case UInt8(ascii: "r"): return take(0x0D, 2)
-        case UInt8(ascii: "t"): return take(0x09, 2)
-        case UInt8(ascii: "u"): return unicodeEscape(source)
-        default: return take(letter, 2)
+        if letter != UInt8(ascii: "u") { return take(JSONGrammar.byte(ofEscape: letter) ?? letter, 2) }
+        guard let (character, count) = JSONGrammar.character(ofEscape: source) else {
+            return take(UInt8(ascii: "\\"), 1)
         }
-    }
-
-    private mutating func unicodeEscape(_ source: ArraySlice<UInt8>) -> Int {
-        guard let high = Self.codeUnit(source) else { return take(UInt8(ascii: "\\"), 1) }
-        if let scalar = Unicode.Scalar(high) {
-            bytes += UTF8.encode(scalar)!
-            return 6
-        }
-        guard UTF16.isLeadSurrogate(high), let low = Self.codeUnit(source.dropFirst(6)), UTF16.isTrailSurrogate(low)
-        else {
-            bytes += UTF8.encodedReplacementCharacter
-            return 6
-        }
-        bytes += UTF8.encode(UTF16.decode(UTF16.EncodedScalar([high, low])))!
-        return 12
-    }
-
-    /// Returns the code unit of a `\uXXXX` at the beginning.
-    private static func codeUnit(_ source: ArraySlice<UInt8>) -> UInt16? {
-        guard source.count >= 6, source.starts(with: "\\u".utf8) else { return nil }
-        return source.dropFirst(2).prefix(4).reduce(0 as UInt16?) { unit, digit in
-            guard let unit, let value = digit.hexValue else { return nil }
-            return unit << 4 | UInt16(value)
-        }
+        bytes += UTF8.encode(character)!
+        return count
     }
 }
 

@@ -130,7 +130,7 @@ extension BodyParts {
 extension BodyParts {
     private func json(in data: Data) -> ParsedJSON? {
         let isJSON = essence.hasSuffix("/json") || essence.hasSuffix("+json")
-        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let first = data.first { !$0.isJSONSpace }
         let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         // Invalid JSON is treated as bytes, so the error isn't needed.
         return isJSON || looksLikeJSON ? try? ParsedJSON(data) : nil

@@ -15,13 +15,13 @@ import TestClients
 
     /// The outcome of a request.
     enum Network: CaseIterable {
-        case answers, isLost, isOutOfOrder, refuses
+        case answers, isLost, isUnavailable, refuses
 
         var outcome: CacheFixture.Outcome {
             switch self {
             case .answers: .text("{\"a\":2}")
             case .isLost: .failure(.lost)
-            case .isOutOfOrder: .text("", status: 503)
+            case .isUnavailable: .text("", status: 503)
             case .refuses: .text("", status: 403)
             }
         }
@@ -30,11 +30,11 @@ import TestClients
             switch self {
             case .answers: "{\"a\":2}"
             case .isLost: "failure: network"
-            case .isOutOfOrder, .refuses: "failure: status"
+            case .isUnavailable, .refuses: "failure: status"
             }
         }
 
-        var letsStaleTakeItsPlace: Bool { self == .isLost || self == .isOutOfOrder }
+        var allowsStale: Bool { self == .isLost || self == .isUnavailable }
     }
 
     /// The events in order, and the number of requests.
@@ -45,7 +45,7 @@ import TestClients
         case (.cacheOnly, .nothing): (["failure: not_stored"], 0)
         case (.cacheFirst, .old), (.cacheAndNetwork, .young), (.cacheAndNetwork, .old): ([stale, network.summary], 1)
         case (.networkFirst, .young), (.networkFirst, .old):
-            (network.letsStaleTakeItsPlace ? [stale] : [network.summary], 1)
+            (network.allowsStale ? [stale] : [network.summary], 1)
         case (.networkOnly, _), (.http, _), (_, .nothing): ([network.summary], 1)
         }
     }
@@ -70,8 +70,7 @@ import TestClients
     }
 
     @Test(arguments: RequestPolicy.allCases, kinds)
-    func aPolicySaysWhereTheAnswerIsFrom(policy: RequestPolicy, _ kindAndObserver: (NetworkOperation.Kind, Bool)) async
-    {
+    func policySelectsTheSource(policy: RequestPolicy, _ kindAndObserver: (NetworkOperation.Kind, Bool)) async {
         let (kind, isSeen) = kindAndObserver
         for stored in Stored.allCases {
             for network in Network.allCases {
@@ -94,21 +93,21 @@ import TestClients
     }
 
     /// The owner of a deadline.
-    enum Limited: CaseIterable {
+    enum DeadlineOwner: CaseIterable {
         case byOperation, byInterceptor
     }
 
     /// The outcome of an operation that a deadline or its caller cancels.
-    private func cutOff(
+    private func outcome(
         _ policy: RequestPolicy,
-        _ limited: Limited = .byOperation,
+        _ owner: DeadlineOwner = .byOperation,
         isStored: Bool = true,
-        isLeft: Bool = false
+        isCancelled: Bool = false
     ) async throws -> [String] {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let held = HeldCompletion()
-        let limit: Duration? = limited == .byInterceptor ? .seconds(2) : nil
+        let limit: Duration? = owner == .byInterceptor ? .seconds(2) : nil
         var deadline = DeadlineInterceptor(limit: limit)
         // Other tests may hold this one up for longer than an app would wait.
         deadline.gracePeriod = .seconds(60)
@@ -122,17 +121,17 @@ import TestClients
             await client.isIdle()
         }
         var operation = NetworkOperation.storable(.component, policy)
-        if limited == .byOperation { operation.deadline = .seconds(2) }
+        if owner == .byOperation { operation.deadline = .seconds(2) }
         let results = Lock<[String]>([])
-        let asking = Task { [operation] in
+        let request = Task { [operation] in
             await Result {
                 try await client.run(operation) { result in results.withLock { $0.append(result.summary) } }
             }
         }
         await held.isHeld()
         await clock.waitForSleepers(1)
-        if isLeft { asking.cancel() } else { clock.advance(by: .seconds(2)) }
-        let outcome = await asking.value
+        if isCancelled { request.cancel() } else { clock.advance(by: .seconds(2)) }
+        let outcome = await request.value
         switch outcome {
         case .success(let result): results.withLock { $0.append(result.summary) }
         case .failure(let error): results.withLock { $0.append("failure: \(error.kind.rawValue)") }
@@ -140,20 +139,20 @@ import TestClients
         return results.withLock { $0 }
     }
 
-    @Test("the deadline says when the network cannot be reached", arguments: Limited.allCases)
-    func aStoredAnswerTakesThePlaceOfOneThatIsTooLate(limited: Limited) async throws {
-        #expect(try await cutOff(.networkFirst, limited) == ["stored 1 stale"])
-        #expect(try await cutOff(.networkFirst, limited, isStored: false) == ["failure: timeout"])
-        #expect(try await cutOff(.networkOnly, limited) == ["failure: timeout"])
-        #expect(try await cutOff(.cacheAndNetwork, limited) == ["stored 1 stale", "failure: timeout"])
+    @Test("the network counts as unreachable at the deadline", arguments: DeadlineOwner.allCases)
+    func storedResponseReplacesALateOne(owner: DeadlineOwner) async throws {
+        #expect(try await outcome(.networkFirst, owner) == ["stored 1 stale"])
+        #expect(try await outcome(.networkFirst, owner, isStored: false) == ["failure: timeout"])
+        #expect(try await outcome(.networkOnly, owner) == ["failure: timeout"])
+        #expect(try await outcome(.cacheAndNetwork, owner) == ["stored 1 stale", "failure: timeout"])
     }
 
-    @Test func whoLeavesBeforeTheDeadlineIsGivenNothing() async throws {
-        #expect(try await cutOff(.networkFirst, isLeft: true) == ["failure: cancelled"])
+    @Test func cancelledCallerReceivesNoStaleResponse() async throws {
+        #expect(try await outcome(.networkFirst, isCancelled: true) == ["failure: cancelled"])
     }
 
-    @Test("how an operation is to run does not tell what is stored apart")
-    func aStoredAnswerIsFoundHoweverItIsAskedFor() async {
+    @Test("deadline and progress are not part of the key")
+    func storedResponseIsFoundWithAnyDeadlineOrProgress() async {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .storable())
         var operation = NetworkOperation.storable()
@@ -163,7 +162,7 @@ import TestClients
     }
 
     @Test(arguments: RequestPolicy.allCases, [NetworkOperation.Kind.form, .mutation, .raw])
-    func whatMayActPassesAndStoresNothing(policy: RequestPolicy, kind: NetworkOperation.Kind) async {
+    func unsafeOperationIsSentAndNotStored(policy: RequestPolicy, kind: NetworkOperation.Kind) async {
         let fixture = CacheFixture()
         #expect(await fixture.results(of: .storable(kind, policy)) == ["1"])
         #expect(await fixture.results(of: .storable(kind, policy)) == ["1"])
@@ -171,7 +170,7 @@ import TestClients
         #expect(fixture.store.count == 0)
     }
 
-    @Test(arguments: RequestPolicy.allCases) func aSubscriptionPasses(policy: RequestPolicy) async {
+    @Test(arguments: RequestPolicy.allCases) func subscriptionIsNotStored(policy: RequestPolicy) async {
         let store = MemoryResponseStore()
         let client = client(CacheInterceptor(store), ScriptedRuns { _, _ in .init("1") })
         let events = EventRecorder()
@@ -180,7 +179,7 @@ import TestClients
         #expect(store.count == 0)
     }
 
-    @Test func anEventStreamPasses() async throws {
+    @Test func eventStreamIsNotStored() async throws {
         let fixture = CacheFixture()
         let data = Request.RequestData(headers: ["Accept": "text/event-stream"])
         let request = Request(url: URL(string: "http://host/screen")!, type: .rawRequest(data))
@@ -189,7 +188,7 @@ import TestClients
         #expect(fixture.store.count == 0)
     }
 
-    @Test func aHitIsGivenInsideTheCall() async {
+    @Test func storedResponseIsDeliveredBeforeTheCallReturns() async {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .storable())
         let events = EventRecorder()
@@ -202,14 +201,14 @@ import TestClients
         fixture.client.endAll()
     }
 
-    @Test func whatStandsAboveTheCacheSeesItsAnswers() async {
-        let onlooker = RecordingObserver()
-        let fixture = CacheFixture(onlooker)
+    @Test func interceptorAboveTheCacheSeesStoredResponses() async {
+        let observer = RecordingObserver()
+        let fixture = CacheFixture(observer)
         for _ in 1...2 { _ = await fixture.results(of: .storable()) }
-        #expect(onlooker.seen.withLock { $0 } == ["1", "stored 1"])
+        #expect(observer.seen.withLock { $0 } == ["1", "stored 1"])
     }
 
-    @Test func aHitLeavesAloneWhoWatches() async {
+    @Test func storedResponseIsNotDeliveredToOtherSubscribers() async {
         let fixture = CacheFixture()
         let events = EventRecorder()
         fixture.client.watch(.storable(), events.receive)
@@ -219,13 +218,13 @@ import TestClients
         fixture.client.endAll()
     }
 
-    /// A store that needs a while, as one on a disk does.
+    /// A store that suspends, like one on a disk.
     private struct SlowStore: ResponseStore {
         private let inner = MemoryResponseStore()
 
         func responses(for key: ResponseKey) async -> [StoredResponse] {
             await Task.yield()
-            // As a database does.
+            // Like a database.
             if Task.isCancelled { return [] }
             return inner.responses(for: key)
         }
@@ -245,7 +244,7 @@ import TestClients
         func removeAll() async { inner.removeAll() }
     }
 
-    @Test func aStoreMayTakeItsTime() async throws {
+    @Test func slowStoreIsSupported() async throws {
         let store = SlowStore()
         Beagle.dependencies.interceptors = [CacheInterceptor(store), StatusInterceptor()]
         let transport = ScriptedTransport("1")
@@ -261,12 +260,12 @@ import TestClients
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
-    @Test("only a store in memory may be waited for on the transport's thread") func aSlowStoreIsNotBrief() {
+    @Test("only a store in memory may be read on the transport's thread") func slowStoreMayBlock() {
         #expect(CacheInterceptor().neverBlocks)
         #expect(!CacheInterceptor(SlowStore()).neverBlocks)
     }
 
-    @Test func onlyStoredAnswersWithoutAStoreFailClearly() async throws {
+    @Test func cacheOnlyWithoutAStoreFailsWithAdvice() async throws {
         let client = client(StatusInterceptor())
         let clients: [(any NetworkClient, cure: String)] = [
             (client, "CacheInterceptor"), (StubClient { _ in NetworkResponse() }, "NetworkClientWrapper"),
@@ -279,54 +278,54 @@ import TestClients
         }
     }
 
-    // MARK: - What is stored
+    // MARK: - Stored responses
 
-    private static let whatMustNotBeStoredIsNotArguments: [String] = [
+    private static let forbiddingDirectives: [String] = [
         "no-store", "private, no-store", "NO-STORE", "max-age=60, No-Cache", " no-store ,private",
         "max-age=0, must-revalidate", "max-age=\"0\",Must-Revalidate",
     ]
 
-    @Test(arguments: Self.whatMustNotBeStoredIsNotArguments)
-    func whatMustNotBeStoredIsNot(directives: String) async {
+    @Test(arguments: Self.forbiddingDirectives)
+    func responseWithAForbiddingDirectiveIsNotStored(directives: String) async {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .storable())
         fixture.respond(with: .text("2", [.cacheControl: directives]))
         #expect(await fixture.results(of: .storable(.component, .networkOnly)) == ["2"])
-        #expect(fixture.store.count == 0, "an older one is taken away, too")
+        #expect(fixture.store.count == 0, "an older response is removed, too")
     }
 
     @Test(arguments: [
         "max-age=10", "max-age", "s-maxage=0", "private", "x-no-store", "extension=no-store", "no-cache=\"x\"",
         "max-age=0",
     ])
-    func otherDirectivesLetItBeStored(directives: String) async {
+    func responseWithOtherDirectivesIsStored(directives: String) async {
         let fixture = CacheFixture()
         fixture.respond(with: .text("1", [.cacheControl: directives]))
         _ = await fixture.results(of: .storable())
         #expect(fixture.store.count == 1)
     }
 
-    @Test func aMessageThatForbidsStoringIsHeeded() async {
+    @Test func noStoreInTheRequestIsRespected() async {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .of(.component, headers: ["Cache-Control": "no-store"]))
         #expect(fixture.store.count == 0)
     }
 
-    @Test func whatVariesByAnythingIsNotStored() async {
+    @Test func responseThatVariesByEverythingIsNotStored() async {
         let fixture = CacheFixture()
         fixture.respond(with: .text("1", [.vary: "*"]))
         _ = await fixture.results(of: .storable())
         #expect(fixture.store.count == 0)
     }
 
-    @Test(arguments: [201, 206]) func onlyAWholeAnswerIsStored(status: Int) async {
+    @Test(arguments: [201, 206]) func incompleteResponseIsNotStored(status: Int) async {
         let fixture = CacheFixture()
         fixture.respond(with: .text("1", status: status))
         #expect(await fixture.results(of: .storable()) == ["1"])
         #expect(fixture.store.count == 0)
     }
 
-    @Test(arguments: [404, 410], [403, 500]) func whatIsGoneIsForgotten(gone: Int, refused: Int) async {
+    @Test(arguments: [404, 410], [403, 500]) func missingResourceIsRemovedFromTheStore(gone: Int, refused: Int) async {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .storable())
         fixture.respond(with: .text("", status: refused))
@@ -337,35 +336,35 @@ import TestClients
         #expect(fixture.store.count == 0)
     }
 
-    private static let aQueryThatFailedIsNotStoredArguments: [String] = [
+    private static let failedQueries: [String] = [
         #"{"data":null,"errors":[]}"#, #" { "errors" : null } "#, #"{"data":{"a":["}]"]},"errors":[]}"#,
         #"{"data":"\"","errors":[]}"#, #"{"\u0065rrors":[]}"#, "\u{FEFF}{\"errors\":[]}", "no JSON", "", "[]", "1",
         #""errors""#, #"{"data":1"#, #"{"data":"}"#, #"{"data":1}}"#, #"{"data":1},"#, #"{"data":1} 2"#,
     ]
 
-    @Test(arguments: Self.aQueryThatFailedIsNotStoredArguments)
-    func aQueryThatFailedIsNotStored(body: String) async {
+    @Test(arguments: Self.failedQueries)
+    func failedQueryIsNotStored(body: String) async {
         let fixture = CacheFixture()
         fixture.respond(with: .text(body))
         _ = await fixture.results(of: .storable(.query))
         #expect(fixture.store.count == 0)
     }
 
-    private static let aQueryThatSucceededIsStoredArguments: [String] = [
+    private static let successfulQueries: [String] = [
         "{}", #"{"data":{"errors":[]}}"#, #"{"data":"errors"}"#, #"{"data":["a","errors"]}"#,
         #"{"error":1,"errorsX":2}"#,
         #"{"data":"\\","a":"\"errors\":"} "#, "\u{FEFF}{}\n",
     ]
 
-    @Test(arguments: Self.aQueryThatSucceededIsStoredArguments)
-    func aQueryThatSucceededIsStored(body: String) async {
+    @Test(arguments: Self.successfulQueries)
+    func successfulQueryIsStored(body: String) async {
         let fixture = CacheFixture()
         fixture.respond(with: .text(body))
         _ = await fixture.results(of: .storable(.query))
         #expect(fixture.store.count == 1)
     }
 
-    @Test func whatIsPostedIsStoredForQueriesAlone() async {
+    @Test func postedScreenIsNotStored() async {
         let fixture = CacheFixture()
         var screen = NetworkOperation.storable()
         screen.request.additionalData = HttpAdditionalData(httpData: .init(method: .POST))
@@ -376,7 +375,7 @@ import TestClients
         #expect(fixture.requests == 2)
     }
 
-    @Test func anAnswerInPiecesIsNotStored() async {
+    @Test func incrementalResponseIsNotStored() async {
         let pieces = ScriptedRuns { _, emit in
             emit(.init("1", hasNext: true))
             return .init("2")
@@ -386,10 +385,10 @@ import TestClients
         #expect(fixture.store.count == 0)
     }
 
-    // MARK: - Whose answers they are
+    // MARK: - Users
 
-    /// Somebody signs in; the server answers with the name.
-    private final class Person: Sendable {
+    /// A signed-in user. The server responds with the user's name.
+    private final class User: Sendable {
         let token: Lock<String?>
         private let renewed: Lock<String?>
 
@@ -415,50 +414,50 @@ import TestClients
         }
     }
 
-    @Test func whatWasFetchedForOneIsNotGivenToTheNext() async {
-        let person = Person("A")
-        let auth = person.auth
-        let fixture = CacheFixture(auth, responses: Person.answer)
+    @Test func responseIsStoredForItsUserOnly() async {
+        let user = User("A")
+        let auth = user.auth
+        let fixture = CacheFixture(auth, responses: User.answer)
         #expect(await fixture.results(of: .storable()) == ["A"])
         #expect(await fixture.results(of: .storable()) == ["stored A"])
-        person.token.withLock { $0 = "B" }
+        user.token.withLock { $0 = "B" }
         auth.reset()
         #expect(await fixture.results(of: .storable(.component, .cacheOnly)) == ["failure: not_stored"])
         #expect(await fixture.results(of: .storable()) == ["B"])
-        person.token.withLock { $0 = nil }
+        user.token.withLock { $0 = nil }
         auth.reset()
         #expect(await fixture.results(of: .storable()) == ["anonymous"])
-        person.token.withLock { $0 = "A" }
+        user.token.withLock { $0 = "A" }
         auth.reset()
         #expect(await fixture.results(of: .storable()) == ["A"])
     }
 
-    @Test func aRenewedCredentialIsTheSamePersons() async {
-        let person = Person("expired", renewed: "A")
-        let fixture = CacheFixture(person.auth, responses: Person.answer)
+    @Test func renewedCredentialBelongsToTheSameUser() async {
+        let user = User("expired", renewed: "A")
+        let fixture = CacheFixture(user.auth, responses: User.answer)
         #expect(await fixture.results(of: .storable()) == ["A"])
         #expect(await fixture.results(of: .storable()) == ["stored A"])
         #expect(fixture.requests == 2)
     }
 
-    @Test func whoSignsInAfterRenewingWasInVainMayBeAnother() async {
-        let person = Person("A")
+    @Test func signInAfterAFailedRenewalMayBeAnotherUser() async {
+        let user = User("A")
         let expires = Lock(false)
         let fixture = CacheFixture(
-            person.auth,
-            responses: { expires.withLock { $0 } ? .text("", status: 401) : Person.answer($0) }
+            user.auth,
+            responses: { expires.withLock { $0 } ? .text("", status: 401) : User.answer($0) }
         )
         #expect(await fixture.results(of: .storable()) == ["A"])
         expires.withLock { $0 = true }
         #expect(await fixture.results(of: .storable(.component, .networkOnly)) == ["failure: status"])
         expires.withLock { $0 = false }
-        person.token.withLock { $0 = "B" }
+        user.token.withLock { $0 = "B" }
         #expect(await fixture.results(of: .storable()) == ["B"])
     }
 
-    @Test func whatComesAfterSomebodyElseSignedInIsNotStored() async {
-        let person = Person("A")
-        let auth = person.auth
+    @Test func responseAfterAnotherUserSignedInIsNotStored() async {
+        let user = User("A")
+        let auth = user.auth
         let held = HeldCompletion()
         let store = MemoryResponseStore()
         Beagle.dependencies.interceptors = [CacheInterceptor(store), auth]
@@ -466,7 +465,7 @@ import TestClients
         for operation in [NetworkOperation.storable(), .storable().of(partition: "A")] {
             async let answer = Result { try await client.run(operation).shown }
             await held.isHeld()
-            person.token.withLock { $0 = "B" }
+            user.token.withLock { $0 = "B" }
             auth.reset()
             held.complete(.text("A"))
             _ = await answer
@@ -474,9 +473,9 @@ import TestClients
         }
     }
 
-    @Test func whoAsksAfterSigningInDoesNotJoinWhoAskedBefore() async {
-        let person = Person("A")
-        let auth = person.auth
+    @Test func requestAfterSignInDoesNotJoinAnEarlierOne() async {
+        let user = User("A")
+        let auth = user.auth
         let runs = ScriptedRuns()
         let client = client(auth, runs)
         client.watch(.storable()) { _ in }
@@ -488,9 +487,9 @@ import TestClients
         #expect(client.activeOperations == 2)
     }
 
-    @Test func peopleOfTwoScopesMayShareAStore() async throws {
-        let fixture = CacheFixture(Person("A").auth, responses: Person.answer)
-        let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: Person("B").auth) }
+    @Test func usersOfTwoScopesMayShareAStore() async throws {
+        let fixture = CacheFixture(User("A").auth, responses: User.answer)
+        let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: User("B").auth) }
         let other = NetworkClientDefault(dependencies: scope, transport: fixture.transport)
         #expect(await fixture.results(of: .storable()) == ["A"])
         #expect(try await other.run(.storable()).summary == "B")
@@ -498,8 +497,8 @@ import TestClients
         #expect(fixture.store.count == 2)
     }
 
-    /// An interceptor of the app's own that the pipeline knows nothing of.
-    private struct Wrapping: Interceptor {
+    /// An app's interceptor that hides an `AuthInterceptor` from the pipeline.
+    private struct AuthWrapper: Interceptor {
         let auth: AuthInterceptor<String>
 
         func intercept(
@@ -511,21 +510,21 @@ import TestClients
         }
     }
 
-    @Test func credentialsThatThePipelineDoesNotKnowOfNeedAPartition() async {
-        let fixture = CacheFixture(Wrapping(auth: Person("A").auth), responses: Person.answer)
+    @Test func unknownCredentialsNeedAPartition() async {
+        let fixture = CacheFixture(AuthWrapper(auth: User("A").auth), responses: User.answer)
         #expect(await fixture.results(of: .storable()) == ["A"])
         #expect(fixture.store.count == 0)
     }
 
-    @Test("what an interceptor adds is not in the key, above the cache or below", arguments: [true, false])
-    func whatAnInterceptorAddsNeedsAPartition(isAbove: Bool) async throws {
+    @Test("a field that an interceptor adds is not in the key, above the cache or below", arguments: [true, false])
+    func fieldOfAnInterceptorNeedsAPartition(isAbove: Bool) async throws {
         let user = Lock("A")
         let adding = ResponseInterceptor(at: isAbove ? .deadline : .headers) { message, next in
             var message = message
             message.head.headerFields[.authorization] = user.withLock { $0 }
             return try await next(message)
         }
-        let fixture = CacheFixture(adding, responses: Person.answer)
+        let fixture = CacheFixture(adding, responses: User.answer)
         #expect(await fixture.results(of: .storable()) == ["A"])
         #expect(fixture.store.count == (isAbove ? 1 : 0), "above, the cache sees the field")
         #expect(await fixture.results(of: .storable().of(partition: "A")) == ["A"])
@@ -535,7 +534,7 @@ import TestClients
         #expect(await fixture.results(of: .storable().of(partition: "A")) == ["stored A"])
     }
 
-    @Test func whatIsInThePathNeedsAPartition() async {
+    @Test func changedPathNeedsAPartition() async {
         let adding = ResponseInterceptor { message, next in
             var message = message
             message.head.path? += "?access_token=A"
@@ -546,9 +545,9 @@ import TestClients
         #expect(fixture.store.count == 0)
     }
 
-    /// Puts a field on messages, and may say that it traces them.
-    private struct Tracing: Interceptor {
-        let isNoted: Bool
+    /// Adds a field to messages, and may declare that it is for tracing.
+    private struct TraceFieldInterceptor: Interceptor {
+        let isDeclared: Bool
         var place: Pipeline.Place? { .span }
 
         func intercept(
@@ -559,31 +558,31 @@ import TestClients
             guard let name = HTTPField.Name("b3") else { return try await next(operation, emit) }
             var operation = operation
             operation.transfer.head.headerFields[name] = "1"
-            if isNoted { operation.note(tracing: [name]) }
+            if isDeclared { operation.note(tracing: [name]) }
             return try await next(operation, emit)
         }
     }
 
-    @Test(arguments: [true, false]) func whatTracesAMessageTellsNobodyApart(isNoted: Bool) async {
-        let fixture = CacheFixture(Tracing(isNoted: isNoted))
+    @Test(arguments: [true, false]) func traceFieldDoesNotIdentifyAUser(isDeclared: Bool) async {
+        let fixture = CacheFixture(TraceFieldInterceptor(isDeclared: isDeclared))
         _ = await fixture.results(of: .storable())
-        #expect(fixture.store.count == (isNoted ? 1 : 0))
+        #expect(fixture.store.count == (isDeclared ? 1 : 0))
     }
 
-    @Test func aCredentialThatSomebodyChangesIsNotThePersons() async {
+    @Test func changedCredentialIsNotTheUsers() async {
         let changing = ResponseInterceptor(at: .headers) { message, next in
             var message = message
             message.head.headerFields[.authorization] = "B"
             return try await next(message)
         }
-        let fixture = CacheFixture(Person("A").auth, changing, responses: Person.answer)
+        let fixture = CacheFixture(User("A").auth, changing, responses: User.answer)
         #expect(await fixture.results(of: .storable()) == ["B"])
         #expect(fixture.store.count == 0)
     }
 
-    /// Says whose an operation is when the key has been made.
-    private struct Partitioning: Interceptor {
-        let person: Lock<String>
+    /// Sets the partition of an operation after the key was created.
+    private struct PartitionInterceptor: Interceptor {
+        let user: Lock<String>
         var place: Pipeline.Place? { .requestPolicy }
 
         func intercept(
@@ -592,37 +591,37 @@ import TestClients
             emit: @escaping Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
             var operation = operation
-            operation.partition = person.withLock { $0 }
+            operation.partition = user.withLock { $0 }
             return try await next(operation, emit)
         }
     }
 
-    @Test func aPartitionThatIsSetTooLateIsNobodys() async {
-        let person = Lock("A")
+    @Test func partitionThatIsSetTooLateIsIgnored() async {
+        let user = Lock("A")
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let adding = ResponseInterceptor(at: .headers) { message, next in
             var message = message
-            message.head.headerFields[.authorization] = person.withLock { $0 }
+            message.head.headerFields[.authorization] = user.withLock { $0 }
             return try await next(message)
         }
-        let fixture = CacheFixture(Partitioning(person: person), adding, responses: Person.answer)
+        let fixture = CacheFixture(PartitionInterceptor(user: user), adding, responses: User.answer)
         #expect(await fixture.results(of: .storable()) == ["A"])
         #expect(fixture.store.count == 0)
         #expect(logger.messages.contains { $0.contains("partition") })
         #expect(await fixture.results(of: .storable().of(partition: "A")) == ["A"])
         #expect(fixture.store.count == 1)
-        person.withLock { $0 = "B" }
+        user.withLock { $0 = "B" }
         #expect(await fixture.results(of: .storable()) == ["B"])
         #expect(await fixture.results(of: .storable().of(partition: "A")) == ["B"])
         #expect(
             await fixture.results(of: .storable(.component, .cacheOnly).of(partition: "A")) == ["failure: not_stored"]
         )
-        person.withLock { $0 = "A" }
+        user.withLock { $0 = "A" }
         #expect(await fixture.results(of: .storable().of(partition: "A")) == ["stored A"])
     }
 
-    @Test func whatIsAskedToFetchCredentialsIsNobodys() async {
+    @Test func requestForCredentialsBelongsToNoUser() async {
         let slot = Lock<NetworkClientDefault?>(nil)
         let auth = AuthInterceptor<String>(
             .init(
@@ -635,15 +634,15 @@ import TestClients
             ),
             origins: [Origin(scheme: "http", host: "host")]
         )
-        let fixture = CacheFixture(auth, responses: Person.answer)
+        let fixture = CacheFixture(auth, responses: User.answer)
         slot.withLock { $0 = fixture.client }
         #expect(await fixture.results(of: .storable(.image)) == ["A"])
         #expect(await fixture.results(of: .storable()) == ["A"])
         slot.withLock { $0 = nil }
     }
 
-    @Test func whatTheAppSaysIsInTheKey() async {
-        let fixture = CacheFixture(responses: Person.answer)
+    @Test func fieldOfTheRequestIsInTheKey() async {
+        let fixture = CacheFixture(responses: User.answer)
         for name in ["A", "B"] {
             let operation = NetworkOperation.of(.component, headers: ["Authorization": name])
             #expect(await fixture.results(of: operation) == [name])
@@ -667,7 +666,7 @@ import TestClients
         #expect(fixture.requests == 3)
     }
 
-    /// A transport with a jar.
+    /// A transport with a cookie jar.
     private struct Jar: CookieTransport {
         let transport: ScriptedTransport
         let storesCookies: Bool
@@ -680,7 +679,7 @@ import TestClients
         }
     }
 
-    @Test(arguments: [true, false]) func whatMayHaveHadCookiesNeedsAPartition(storesCookies: Bool) async {
+    @Test(arguments: [true, false]) func requestWithPossibleCookiesNeedsAPartition(storesCookies: Bool) async {
         let fixture = CacheFixture(wrapping: { Jar(transport: $0, storesCookies: storesCookies) })
         _ = await fixture.results(of: .storable())
         #expect(fixture.store.count == (storesCookies ? 0 : 1))
@@ -692,8 +691,8 @@ import TestClients
         #expect(fixture.store.count == 2)
     }
 
-    /// A transport that says nothing of cookies.
-    private struct Unknown: HTTPTransport {
+    /// A transport that doesn't declare whether it stores cookies.
+    private struct TransportWithoutCookieInformation: HTTPTransport {
         let transport: ScriptedTransport
 
         func perform(
@@ -704,8 +703,8 @@ import TestClients
         }
     }
 
-    @Test func aTransportThatSaysNothingMayHaveHadCookies() async {
-        let fixture = CacheFixture(wrapping: { Unknown(transport: $0) })
+    @Test func transportWithoutCookieInformationNeedsAPartition() async {
+        let fixture = CacheFixture(wrapping: { TransportWithoutCookieInformation(transport: $0) })
         _ = await fixture.results(of: .storable())
         #expect(fixture.store.count == 0)
         var without = NetworkOperation.storable()
@@ -715,14 +714,14 @@ import TestClients
         #expect(fixture.store.count == 1)
     }
 
-    @Test func libcurlsTransportTellsOfItsJar() {
+    @Test func curlTransportReportsItsCookieJar() {
         var configuration = CurlTransport.Configuration()
         #expect(!CurlTransport(configuration).storesCookies)
         configuration.cookies = CookieJar()
         #expect(CurlTransport(configuration).storesCookies)
     }
 
-    @Test func anAnswerThatSetsACookieNeedsAPartition() async {
+    @Test func responseWithACookieNeedsAPartition() async {
         let fixture = CacheFixture()
         fixture.respond(with: .text("1", [.setCookie: "a=1"]))
         _ = await fixture.results(of: .storable())
@@ -731,7 +730,7 @@ import TestClients
         #expect(fixture.store.count == 1)
     }
 
-    @Test func anAnswerThatMayNotBeStoredTakesAnOlderOneAway() async {
+    @Test func responseThatMayNotBeStoredRemovesAnOlderOne() async {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .storable())
         fixture.respond(with: .text("2", [.setCookie: "a=1"]))
@@ -739,7 +738,7 @@ import TestClients
         #expect(await fixture.results(of: .storable(.component, .cacheOnly)) == ["failure: not_stored"])
     }
 
-    @Test func whatAnInterceptorAnswersNeedsAPartition() async {
+    @Test func responseOfAnInterceptorNeedsAPartition() async {
         let fixture = CacheFixture(ScriptedRuns { _, _ in .init("1") })
         _ = await fixture.results(of: .storable())
         #expect(fixture.store.count == 0)
@@ -747,7 +746,7 @@ import TestClients
         #expect(await fixture.results(of: .storable().of(partition: "A")) == ["stored 1"])
     }
 
-    @Test func whyNothingIsStoredIsLogged() async {
+    @Test func reasonForNotStoringIsLogged() async {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let fixture = CacheFixture()
@@ -757,15 +756,15 @@ import TestClients
         #expect(!logger.messages.contains { $0.contains("secret") })
     }
 
-    // MARK: - Beside others
+    // MARK: - Concurrent operations
 
-    @Test func whoWantsTheNetworkIsNotContentWithAStoredAnswer() async {
+    @Test func networkOnlyDoesNotJoinAStoredResponse() async {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .storable())
         fixture.respond(with: .text("2"))
         let events = EventRecorder()
         let inner = EventRecorder()
-        // Asked from inside the run that the store answers.
+        // Starts a request inside the run that the store answers.
         let token = fixture.client.watch(.storable()) { [client = fixture.client] event in
             events.receive(event)
             if events.all.count == 1 { client.watch(.storable(.component, .networkOnly), inner.receive) }
@@ -777,8 +776,8 @@ import TestClients
         fixture.client.endAll()
     }
 
-    @Test("who joins a run that missed the store is content with the network's answer")
-    func aMissIsTheNetworksAnswer() async throws {
+    @Test("the response of a run that missed the store is from the network")
+    func networkOnlyJoinsARunThatMissedTheStore() async throws {
         let held = HeldCompletion()
         let transport = held.transport()
         Beagle.dependencies.interceptors = [CacheInterceptor()]
@@ -811,11 +810,11 @@ import TestClients
     }
 
     @Test(
-        "who is content with a stored answer does not wait for the network",
+        "a request that accepts a stored response does not wait for the network",
         arguments: Obstacle.allCases,
         [RequestPolicy.networkOnly, .networkFirst, .cacheAndNetwork]
     )
-    func aStoredAnswerIsGivenBesideARun(obstacle: Obstacle, policy: RequestPolicy) async throws {
+    func storedResponseIsDeliveredDuringARun(obstacle: Obstacle, policy: RequestPolicy) async throws {
         let held = HeldCompletion()
         let (client, _) = waiting(obstacle, held)
         async let first = client.run(.storable())
@@ -835,8 +834,8 @@ import TestClients
         #expect(client.activeOperations == 0)
     }
 
-    @Test("who wants a stored answer alone does not wait either", arguments: Obstacle.allCases)
-    func nothingStoredIsSaidBesideARun(obstacle: Obstacle) async throws {
+    @Test("a request with cacheOnly does not wait for the network", arguments: Obstacle.allCases)
+    func missIsReportedDuringARun(obstacle: Obstacle) async throws {
         let held = HeldCompletion()
         let (client, _) = waiting(obstacle, held)
         async let first = client.run(.storable())
@@ -849,7 +848,7 @@ import TestClients
         #expect(watched.all == ["failure: not_stored"])
         let results = client.results(of: .storable(.component, .cacheOnly))
         let error = await Result {
-            for try await _ in results { Issue.record("there is none") }
+            for try await _ in results { Issue.record("a result was delivered") }
         }.failure
         #expect(error?.kind == .notStored)
         held.complete(.text("1"))
@@ -858,8 +857,8 @@ import TestClients
         #expect(watched.all == ["failure: not_stored"])
     }
 
-    @Test("and all others share the run", arguments: Obstacle.allCases)
-    func whoFindsNothingJoins(obstacle: Obstacle) async throws {
+    @Test("other requests share the run", arguments: Obstacle.allCases)
+    func requestJoinsTheRunAfterAMiss(obstacle: Obstacle) async throws {
         let held = HeldCompletion()
         let (client, transport) = waiting(obstacle, held)
         client.watch(.storable(.component, .networkOnly)) { _ in }
@@ -872,7 +871,7 @@ import TestClients
         #expect(transport.requests.withLock { $0.count } == 1)
     }
 
-    @Test func aStoredAnswerThatIsTooOldIsNotGivenBesideARun() async throws {
+    @Test func expiredResponseIsNotDeliveredDuringARun() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let held = HeldCompletion()
@@ -893,7 +892,7 @@ import TestClients
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
-    @Test func aStaleAnswerInTheNetworksPlaceDoesNotServeWhoWantsTheNetwork() async throws {
+    @Test func networkOnlyDoesNotAcceptAStaleFallback() async throws {
         let held = HeldCompletion()
         Beagle.dependencies.interceptors = [CacheInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.transport())
@@ -912,7 +911,7 @@ import TestClients
         #expect(try await other.summary == "2")
     }
 
-    @Test func resultsEndWithAStaleAnswerWhereThereIsNoBetter() async throws {
+    @Test func resultsEndWithAStaleFallback() async throws {
         let fixture = CacheFixture()
         _ = await fixture.results(of: .storable())
         fixture.respond(with: .failure(.lost))
@@ -923,7 +922,7 @@ import TestClients
         #expect(events == ["stored 1 stale"])
     }
 
-    @Test func refetchIsStoredAndHeard() async {
+    @Test func refetchIsStoredAndDelivered() async {
         let fixture = CacheFixture()
         let events = EventRecorder()
         fixture.client.watch(.storable(), events.receive)
@@ -935,7 +934,7 @@ import TestClients
         #expect(await fixture.results(of: .storable()).last == "stored 2")
     }
 
-    @Test func aScopesOperationsAreStoredLikeAnybodys() async throws {
+    @Test func operationsOfAScopeAreStored() async throws {
         let fixture = CacheFixture()
         let screen = OperationScope()
         #expect(try await fixture.client.scoped(in: screen).run(.storable()).summary == "1")
@@ -944,7 +943,7 @@ import TestClients
         #expect(await fixture.results(of: .storable()) == ["stored 1"])
     }
 
-    @Test func aScopeOfDependenciesMayHaveAStoreOfItsOwn() async throws {
+    @Test func dependencyScopeMayHaveItsOwnStore() async throws {
         let fixture = CacheFixture()
         let own = MemoryResponseStore()
         let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: CacheInterceptor(own)) }

@@ -249,9 +249,9 @@ import TestClients
 
     @Test func failedRevalidationInTheBackgroundLeavesTheStoredResponse() async {
         let isReachable = Lock(true)
-        let asked = Lock(0)
+        let requestCount = Lock(0)
         let fixture = fixture { _ in
-            asked.withLock { $0 += 1 }
+            requestCount.withLock { $0 += 1 }
             return isReachable.withLock { $0 }
                 ? .text("1", [.cacheControl: "max-age=5, stale-while-revalidate=60"]) : .failure(.lost)
         }
@@ -259,7 +259,7 @@ import TestClients
         clock.advance(by: .seconds(6))
         isReachable.withLock { $0 = false }
         #expect(await text(fixture, operation()) == "stored 1")
-        while asked.withLock({ $0 }) < 2 { await Task.yield() }
+        while requestCount.withLock({ $0 }) < 2 { await Task.yield() }
         #expect(await text(fixture, operation()) == "stored 1")
     }
 
@@ -382,7 +382,7 @@ import TestClients
     @Test func partitionOfTheContainerIsThatOfItsOperations() async {
         let fixture = CacheFixture(Changing.adding(.cookie, "session=1"), store: store)
         fixture.respond(with: .text("1", [.cacheControl: "max-age=60"]))
-        // Which user the cookie stands for isn't known.
+        // The cookie's user isn't known.
         for _ in 0..<2 { #expect(await text(fixture, operation()) == "1") }
         Beagle.dependencies.partition = "ana"
         #expect(await text(fixture, operation()) == "1")

@@ -83,9 +83,9 @@ import TestClients
             return received
         }
         for token in ["token 1", "token 2"] {
-            var asked: [ScriptedRuns.Run] = []
-            for _ in all { asked.append(await runs.next()) }
-            for run in asked {
+            var started: [ScriptedRuns.Run] = []
+            for _ in all { started.append(await runs.next()) }
+            for run in started {
                 #expect(run.operation.transfer.head.headerFields[.authorization] == token)
                 if token == "token 1" { run.finish(.failure(.status(401))) } else { run.finish(token) }
             }

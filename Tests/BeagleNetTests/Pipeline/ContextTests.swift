@@ -59,17 +59,17 @@ import TestClients
         operation.context[Screen.self] = "home"
         operation.context[Trail.self] = ["app"]
         _ = try await client.run(operation)
-        let asked = try #require(answers.operations.withLock { $0.first })
-        #expect(asked.context[Screen.self] == "home")
-        #expect(asked.context[Trail.self] == ["app", "outer", "inner"])
-        #expect(asked.context[Title.self] == "untitled")
+        let performed = try #require(answers.operations.withLock { $0.first })
+        #expect(performed.context[Screen.self] == "home")
+        #expect(performed.context[Trail.self] == ["app", "outer", "inner"])
+        #expect(performed.context[Title.self] == "untitled")
         #expect(operation.context[Trail.self] == ["app"])
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
     func eachAttemptBeginsWithTheSameContext(kind: NetworkOperation.Kind) async throws {
-        let atOnce = Backoff(base: .zero, limit: 3)
-        let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
+        let withoutDelay = Backoff(base: .zero, limit: 3)
+        let retry = RetryInterceptor(backoff: withoutDelay, subscriptionBackoff: withoutDelay)
         let answers = ScriptedResponses(.failure(.refused), .success(.init("1")))
         _ = try await client(passing("outer"), retry, passing("inner"), answers).run(.of(kind))
         let trails = answers.operations.withLock { $0.map { $0.context[Trail.self] } }
@@ -101,7 +101,7 @@ import TestClients
         }
     }
 
-    @Test func storedResponseIsFoundWhateverTheContext() async {
+    @Test func storedResponseIsFoundWithAnyContext() async {
         let fixture = CacheFixture()
         var operation = NetworkOperation.storable()
         operation.context[Screen.self] = "home"

@@ -17,12 +17,12 @@ import TestClients
 
     private func image(
         from server: LoopbackServer,
-        _ asked: RequestForm,
+        _ form: RequestForm,
         _ type: Request.RequestType = .fetchImage
     ) async throws -> Data {
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         let request = Request(url: try #require(URL(string: "\(server.url)/image")), type: type)
-        switch asked {
+        switch form {
         case .shared: return try await client.executeRequest(request).data
         case .alone:
             var operation = NetworkOperation(request)
@@ -53,17 +53,17 @@ import TestClients
         }
     }
 
-    private func refusal(by server: LoopbackServer, _ asked: RequestForm) async throws -> NetworkError {
-        try await #require(throws: NetworkError.self) { try await image(from: server, asked) }
+    private func refusal(by server: LoopbackServer, _ form: RequestForm) async throws -> NetworkError {
+        try await #require(throws: NetworkError.self) { try await image(from: server, form) }
     }
 
     // MARK: - Over a socket
 
     @Test("row 34: a PNG of 70 bytes that declares 2,147,483,647 pixels a side", arguments: RequestForm.allCases)
-    func decompressionBombIsRejectedByItsHeader(asked: RequestForm) async throws {
+    func decompressionBombIsRejectedByItsHeader(form: RequestForm) async throws {
         #expect(Self.bomb.count == 70)
         let server = try LoopbackServer { _ in .response(200, ["Content-Type": "image/png"], Self.bomb) }
-        let error = try await refusal(by: server, asked)
+        let error = try await refusal(by: server, form)
         #expect(error.kind == .tooLarge)
         #expect(
             error.message
@@ -78,38 +78,38 @@ import TestClients
 
     /// The failure of a second attempt.
     @Test(arguments: [RequestForm.shared, .alone, .inATask, .withACompletion, .watching])
-    func bombInALaterAttemptIsRejected(asked: RequestForm) async throws {
+    func bombInALaterAttemptIsRejected(form: RequestForm) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], Self.bomb)
         }
-        #expect(try await refusal(by: server, asked).kind == .tooLarge)
+        #expect(try await refusal(by: server, form).kind == .tooLarge)
         #expect(server.requests.count == 2)
     }
 
     /// The response decides whether the request is retried, not the rejection of the image.
     @Test(arguments: [RequestForm.shared, .alone, .inATask, .withACompletion, .watching])
-    func bombInARetriedResponseIsNotReported(asked: RequestForm) async throws {
+    func bombInARetriedResponseIsNotReported(form: RequestForm) async throws {
         Beagle.dependencies.interceptors = [DeadlineInterceptor(), ImageInterceptor(), RetryInterceptor()]
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1
                 ? .response(503, [:], Self.bomb) : .response(200, [:], Self.small)
         }
-        #expect(try await image(from: server, asked) == Self.small)
+        #expect(try await image(from: server, form) == Self.small)
         #expect(server.requests.count == 2)
     }
 
     @Test(arguments: [Request.RequestType.fetchComponent, .rawRequest(.init())])
     func onlyImagesAreInspected(type: Request.RequestType) async throws {
         let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
-        for asked in RequestForm.allCases { #expect(try await image(from: server, asked, type) == Self.bomb) }
+        for form in RequestForm.allCases { #expect(try await image(from: server, form, type) == Self.bomb) }
     }
 
-    @Test(arguments: RequestForm.allCases) func bodyThatIsNotAnImagePasses(asked: RequestForm) async throws {
+    @Test(arguments: RequestForm.allCases) func bodyThatIsNotAnImagePasses(form: RequestForm) async throws {
         let own = Data("format of the app's own".utf8)
         let server = try LoopbackServer { _ in .response(200, [:], own) }
-        #expect(try await image(from: server, asked) == own)
+        #expect(try await image(from: server, form) == own)
     }
 
     // MARK: - The limit
@@ -126,8 +126,8 @@ import TestClients
         Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: limit))
         let data = ImageSamples.png(width, height)
         let server = try LoopbackServer { _ in .response(200, [:], data) }
-        for asked in RequestForm.allCases {
-            let outcome = await Task { try await image(from: server, asked) }.result
+        for form in RequestForm.allCases {
+            let outcome = await Task { try await image(from: server, form) }.result
             #expect((outcome.value == data) == isAllowed)
             if !isAllowed { #expect((outcome.failure as? NetworkError)?.kind == .tooLarge) }
         }
@@ -284,7 +284,7 @@ import TestClients
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         #expect(try await client.executeRequest(part(server)).data == Self.bomb)
         #expect(try await client.stream(part(server)).collect().data == Self.bomb)
-        for asked in RequestForm.allCases { #expect(try await refusal(by: server, asked).kind == .tooLarge) }
+        for form in RequestForm.allCases { #expect(try await refusal(by: server, form).kind == .tooLarge) }
     }
 
     @Test func wholeImageInsteadOfAPartIsInspected() async throws {
@@ -366,7 +366,7 @@ import TestClients
         #expect(await received(fixture, policy) == ["too_large"])
     }
 
-    /// Whatever other fields the rejected response has.
+    /// Other fields of the rejected response make no difference.
     @Test(arguments: [[:], [.cacheControl: "no-store"], [.setCookie: "a=1"]] as [HTTPFields])
     func bombDoesNotReplaceAStoredImage(fields: HTTPFields) async {
         let fixture = await fixture(stored: Self.small, network: Self.bomb, fields)

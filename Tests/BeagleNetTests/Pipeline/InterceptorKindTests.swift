@@ -20,7 +20,7 @@ import TestClients
     }
 
     /// The operation that reaches the end of a pipeline with these interceptors.
-    private func asked(
+    private func performed(
         _ operation: NetworkOperation,
         _ interceptors: any Interceptor...
     ) async throws -> NetworkOperation {
@@ -39,7 +39,8 @@ import TestClients
         let headers = HeadersInterceptor(origins: Self.host) { operation in
             [Self.language: operation.kind.name, .acceptLanguage: "pt"]
         }
-        let fields = try await asked(.of(kind, headers: ["Accept-Language": "en"]), headers).transfer.head.headerFields
+        let fields = try await performed(.of(kind, headers: ["Accept-Language": "en"]), headers).transfer.head
+            .headerFields
         #expect(fields[values: Self.language] == [kind.name])
         #expect(fields[values: .acceptLanguage] == ["en"])
     }
@@ -54,7 +55,7 @@ import TestClients
         for (named, base, isMeant) in origins {
             Beagle.dependencies.httpRequestBuilder.baseURL = base.flatMap { URL(string: $0) }
             let headers = HeadersInterceptor(origins: named) { _ in [Self.language: "pt"] }
-            let transfer = try await asked(.of(kind), headers, OriginPolicyInterceptor()).transfer
+            let transfer = try await performed(.of(kind), headers, OriginPolicyInterceptor()).transfer
             #expect(transfer.head.headerFields[Self.language] == (isMeant ? "pt" : nil), "\(base ?? "none")")
             #expect(transfer.originScopedFields.contains(Self.language) == isMeant, "\(base ?? "none")")
         }
@@ -74,8 +75,8 @@ import TestClients
 
     @Test(arguments: NetworkOperation.Kind.known)
     func fieldsAreMadeForEachAttempt(kind: NetworkOperation.Kind) async throws {
-        let atOnce = Backoff(base: .zero, limit: 3)
-        let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
+        let withoutDelay = Backoff(base: .zero, limit: 3)
+        let retry = RetryInterceptor(backoff: withoutDelay, subscriptionBackoff: withoutDelay)
         let headers = HeadersInterceptor(origins: Self.host) { operation in [Self.language: "\(operation.attempt)"] }
         let answers = ScriptedResponses(.failure(.refused), .success(.init("1")))
         _ = try await client(retry, headers, answers).run(.of(kind))
@@ -95,7 +96,7 @@ import TestClients
 
     // MARK: - Origins
 
-    @Test("a scoped field is kept for declared origins, or if there are none", arguments: NetworkOperation.Kind.known)
+    @Test("a scoped field is kept for declared origins or without any", arguments: NetworkOperation.Kind.known)
     func originScopedFieldIsKeptForDeclaredOrigins(kind: NetworkOperation.Kind) async throws {
         let declared: [(base: String?, policy: OriginPolicyInterceptor, isKept: Bool)] = [
             (nil, .init(), true), ("http://host", .init(), true), ("http://elsewhere", .init(), false),
@@ -104,7 +105,7 @@ import TestClients
         ]
         for (base, policy, isKept) in declared {
             Beagle.dependencies.httpRequestBuilder.baseURL = base.flatMap { URL(string: $0) }
-            let transfer = try await asked(.of(kind), Changing.adding(.authorization, "hunter2"), policy).transfer
+            let transfer = try await performed(.of(kind), Changing.adding(.authorization, "hunter2"), policy).transfer
             #expect(transfer.head.headerFields[.authorization] == (isKept ? "hunter2" : nil), "\(base ?? "none")")
             #expect(transfer.originScopedFields.contains(.authorization), "the field isn't dropped on redirects")
         }
@@ -116,7 +117,7 @@ import TestClients
         for (origins, isKept) in own {
             let policy = OriginPolicyInterceptor(origins: origins, scopedFields: [Self.partner])
             let operation = NetworkOperation.of(kind, headers: ["X-Partner": "1", "X-Other": "2"])
-            let transfer = try await asked(operation, policy).transfer
+            let transfer = try await performed(operation, policy).transfer
             #expect(transfer.head.headerFields[Self.partner] == (isKept ? "1" : nil))
             #expect(transfer.head.headerFields[HTTPField.Name("X-Other")!] == "2")
             #expect(transfer.originScopedFields.contains(Self.partner))
@@ -191,9 +192,9 @@ import TestClients
     func ageLimitAppliesToCacheFirstOperationsOnly(kind: NetworkOperation.Kind, policy: RequestPolicy) async throws {
         let limit = RequestPolicyInterceptor(ttl: .seconds(10))
         let expected: Duration? = (isStorable(kind) || kind == .raw) && policy == .cacheFirst ? .seconds(10) : nil
-        let asked = try await asked(.storable(kind, policy), limit)
-        #expect(asked.maxAge == expected)
-        #expect(asked.policy == policy)
+        let performed = try await performed(.storable(kind, policy), limit)
+        #expect(performed.maxAge == expected)
+        #expect(performed.policy == policy)
     }
 
     @Test("a stored response is refetched; a kind that is never stored is requested once", arguments: messages)

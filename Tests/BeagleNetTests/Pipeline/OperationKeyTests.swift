@@ -112,7 +112,7 @@ struct OperationKeyTests {
         #expect(Set(operations.map { $0.comparedContent }).count == 1)
     }
 
-    @Test func whatChangesOnItsWayKeepsItsKey() throws {
+    @Test func changedOperationKeepsItsKey() throws {
         var operation = try operation()
         let question = operation.comparedContent
         operation.transfer.head.path = "/b"
@@ -123,13 +123,13 @@ struct OperationKeyTests {
         #expect(operation.sends(operation.key))
     }
 
-    @Test func whatIsNotSharedHasNoKey() throws {
+    @Test func unsharedOperationHasNoKey() throws {
         #expect(try operation(transfer: { $0.body = .file(path: "/dev/null") }).key == nil)
         #expect(try operation(transfer: { $0.delivery = .stream }).key == nil)
         #expect(try operation(request: { $0.type = .rawRequest(.init()) }).key == nil)
     }
 
-    /// One that comes to them has to come to the key.
+    /// A new option must be added to the key.
     @Test func allOptionsAreKnown() {
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
         let options = TransferOptions()

@@ -5,9 +5,9 @@ import Testing
 import TestClients
 
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct OperationScopeTests {
-    private typealias Asking = Task<Result<String, NetworkError>, Never>
+    private typealias ResultTask = Task<Result<String, NetworkError>, Never>
 
-    private func task(_ client: any NetworkClient, _ kind: NetworkOperation.Kind) -> Asking {
+    private func task(_ client: any NetworkClient, _ kind: NetworkOperation.Kind) -> ResultTask {
         Task { await Result { try await client.run(.of(kind)).shown } }
     }
 
@@ -200,11 +200,11 @@ import TestClients
         let results = AsyncStream.makeStream(of: NetworkClient.NetworkResult.self)
         let request = Request(url: URL(string: "http://host/1")!, type: .fetchComponent)
         client.executeRequest(request) { results.continuation.yield($0) }
-        let asking = task(client, kind == .raw ? .form : .raw)
+        let running = task(client, kind == .raw ? .form : .raw)
         for _ in 1...3 { _ = await runs.next() }
         screen.close()
         #expect(received.all == ["failure: cancelled", "end"])
-        #expect(await asking.value.failure?.isCancelled == true)
+        #expect(await running.value.failure?.isCancelled == true)
         for await result in results.stream {
             #expect(result.failure?.isCancelled == true)
             break
@@ -297,7 +297,7 @@ import TestClients
         let runs = ScriptedRuns()
         let scope = OperationScope(.queue)
         let client = client(runs).scoped(in: scope)
-        var tasks: [Asking] = []
+        var tasks: [ResultTask] = []
         for number in 1...4 {
             tasks.append(task(client, .form))
             while scope.count < number { await Task.yield() }
@@ -330,7 +330,7 @@ import TestClients
         let runs = ScriptedRuns()
         let scope = OperationScope(rule, limit: 2)
         let client = client(runs).scoped(in: scope)
-        var tasks: [Asking] = []
+        var tasks: [ResultTask] = []
         for number in 1...5 {
             tasks.append(task(client, .form))
             while scope.count < number { await Task.yield() }

@@ -132,10 +132,10 @@ import TestClients
         let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.delivered.count == 2)
-        let asked = answers.operations.withLock { $0 }
-        let plain = try #require(asked.first { $0.path == "/raw" })
+        let operations = answers.operations.withLock { $0 }
+        let plain = try #require(operations.first { $0.path == "/raw" })
         #expect(plain.transfer.body?.data == Data("photo".utf8))
-        let form = try #require(asked.first { $0.path == "/f" })
+        let form = try #require(operations.first { $0.path == "/f" })
         let boundary = try #require(form.transfer.head.headerFields[.contentType]?.split(separator: "=").last)
         let text = String(decoding: form.transfer.body?.data ?? Data(), as: UTF8.self)
         #expect(text.contains("photo") && text.contains(boundary))

@@ -7,10 +7,10 @@ import TestClients
 
 /// The end of a pipeline that returns the outcome of a function for each operation.
 private struct OutcomeInterceptor: Interceptor {
-    let asked = Lock<[String]>([])
+    let sentPaths = Lock<[String]>([])
     let answer: @Sendable (NetworkOperation) async -> Result<NetworkOperation.Result, NetworkError>
 
-    var paths: [String] { asked.withLock { $0 } }
+    var paths: [String] { sentPaths.withLock { $0 } }
 
     func count(_ path: String) -> Int { paths.count { $0 == path } }
 
@@ -19,7 +19,7 @@ private struct OutcomeInterceptor: Interceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        asked.withLock { $0.append(operation.path) }
+        sentPaths.withLock { $0.append(operation.path) }
         return try await answer(operation).mapError { error in
             var error = error
             if error.request == nil { error.request = operation.transfer.head }

@@ -149,13 +149,13 @@ extension NetworkOperation {
         #expect(report.delivered.map(\.status) == [200, 200, 200])
         #expect(report.remaining == [] && report.failures.isEmpty && report.refused == [])
         #expect(folder.files == [])
-        later.operations.withLock { asked in
-            #expect(asked.map { $0.transfer.head.path } == (1...3).map { "/\($0)?token=s3cret" })
-            #expect(asked.map { $0.transfer.body?.data } == (1...3).map { Data(#"{"number":"\#($0)"}"#.utf8) })
-            #expect(asked.allSatisfy { $0.transfer.head.headerFields[.contentType] == "application/json" })
-            #expect(asked.allSatisfy { $0.transfer.head.headerFields[HTTPField.Name("X-Trace")!] == "7" })
-            #expect(asked.allSatisfy { $0.kind == .form && $0.sentKey != nil })
-            let keys = Set(asked.map(\.sentKey))
+        later.operations.withLock { received in
+            #expect(received.map { $0.transfer.head.path } == (1...3).map { "/\($0)?token=s3cret" })
+            #expect(received.map { $0.transfer.body?.data } == (1...3).map { Data(#"{"number":"\#($0)"}"#.utf8) })
+            #expect(received.allSatisfy { $0.transfer.head.headerFields[.contentType] == "application/json" })
+            #expect(received.allSatisfy { $0.transfer.head.headerFields[HTTPField.Name("X-Trace")!] == "7" })
+            #expect(received.allSatisfy { $0.kind == .form && $0.sentKey != nil })
+            let keys = Set(received.map(\.sentKey))
             #expect(keys.count == 3)
         }
         // The first was already sent with the same key before; the others weren't sent.
@@ -241,9 +241,9 @@ extension NetworkOperation {
         let outbox = Outbox(directory: folder.path)
         await keep(1...3, in: outbox)
         await keep(4...5, in: outbox, host: "other")
-        let asked = Lock<[String]>([])
+        let received = Lock<[String]>([])
         let runs = ScriptedRuns { operation, _ in
-            asked.withLock { $0.append(operation.path) }
+            received.withLock { $0.append(operation.path) }
             return operation.path == "/2" ? .init(NetworkResponse(text: "", status: .serviceUnavailable)) : .init("ok")
         }
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), runs))
@@ -253,7 +253,7 @@ extension NetworkOperation {
         )
         #expect(report.remaining.map(\.url) == ["http://host/2?…", "http://host/3?…"])
         #expect(report.failures.map(\.response?.status.code) == [503])
-        #expect(asked.withLock { $0.filter { ["/1", "/2", "/3"].contains($0) } } == ["/1", "/2"])
+        #expect(received.withLock { $0.filter { ["/1", "/2", "/3"].contains($0) } } == ["/1", "/2"])
     }
 
     @Test func failureIsReportedToAllCallersInTheQueue() async throws {

@@ -41,19 +41,19 @@ import TestClients
     @Test func loggingDoesNotWaitForTheDisk() async {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let isTold = AsyncStream.makeStream(of: Void.self)
+        let notifications = AsyncStream.makeStream(of: Void.self)
         // Locked, as while the directory is read.
         outbox.files.index.withLock { _ in
             let isDone = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 outbox.files.note(.lost)
                 outbox.logProblems(OffLogger())
-                if outbox.takeDamages().isEmpty { isTold.continuation.yield() }
-                isTold.continuation.finish()
+                if outbox.takeDamages().isEmpty { notifications.continuation.yield() }
+                notifications.continuation.finish()
                 isDone.signal()
             }
             #expect(isDone.wait(timeout: .now() + 10) == .success)
         }
-        #expect(await isTold.stream.reduce(0) { count, _ in count + 1 } == 1)
+        #expect(await notifications.stream.reduce(0) { count, _ in count + 1 } == 1)
     }
 }

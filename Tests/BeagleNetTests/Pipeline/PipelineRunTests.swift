@@ -226,7 +226,7 @@ import TestClients
     }
 
     /// The observer sees each request: the first one without a task, later ones in a task.
-    @Test(arguments: RequestForm.allCases) private func observerReceivesEachOutcome(asked: RequestForm) async throws {
+    @Test(arguments: RequestForm.allCases) private func observerReceivesEachOutcome(form: RequestForm) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(404, [:], "no")
@@ -234,10 +234,10 @@ import TestClients
         let spectator = Spectator()
         Beagle.dependencies.interceptors.add(spectator)
         let url = try #require(URL(string: "\(server.url)/screen"))
-        let type: Request.RequestType = asked == .withOthers ? .fetchComponent : .rawRequest(.init())
+        let type: Request.RequestType = form == .withOthers ? .fetchComponent : .rawRequest(.init())
         let request = Request(url: url, type: type)
         let failure: NetworkError?
-        if asked == .withACompletion {
+        if form == .withACompletion {
             failure = try await Self.all(of: ask(server)).first.flatMap { outcome in
                 if case .failure(let error) = outcome { error } else { nil }
             }

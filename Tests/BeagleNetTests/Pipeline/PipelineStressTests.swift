@@ -18,7 +18,7 @@ import TestClients
             var token = 0
             var loads = 0
             var renewals = 0
-            /// The number of times that it accepted each form, whatever its response.
+            /// The number of times that it accepted each form, regardless of its response.
             var forms: [Int: Int] = [:]
         }
 

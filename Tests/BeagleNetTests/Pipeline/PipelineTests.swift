@@ -78,7 +78,7 @@ import TestClients
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
-    /// At the end, where `intercept` isn't called, and above another interceptor, where it is.
+    /// At the end, `intercept` isn't called. Above another interceptor, it is.
     @Test(arguments: [true, false]) func statusIsCheckedAtTheInterceptorsPosition(isInnermost: Bool) async throws {
         struct SucceedingInterceptor: Interceptor {
             let seen: Lock<[String]>
@@ -132,11 +132,11 @@ import TestClients
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         for kind in [NetworkOperation.Kind.component, .form] {
             var operation = NetworkOperation.of(kind)
-            for isAsked in [false, true] {
-                operation.reportsProgress = isAsked
+            for isReported in [false, true] {
+                operation.reportsProgress = isReported
                 let received = Lock<[String]>([])
                 _ = try await client.run(operation) { result in received.withLock { $0.append(result.shown) } }
-                #expect(received.withLock { $0 } == (isAsked ? ["3 bytes"] : []))
+                #expect(received.withLock { $0 } == (isReported ? ["3 bytes"] : []))
             }
         }
     }
@@ -183,10 +183,10 @@ import TestClients
         let heedless = TransformInterceptor { _ in await Task.detached { for await _ in gate.stream {} }.value }
         let answers = ScriptedResponses(.success(.init("1")))
         let client = client(heedless, DeadlineInterceptor(limit: .seconds(60)), answers)
-        let asking = Task { await Result { try await client.run(.of(.form)) } }
-        asking.cancel()
+        let submission = Task { await Result { try await client.run(.of(.form)) } }
+        submission.cancel()
         gate.continuation.finish()
-        #expect(await asking.value.failure?.isCancelled == true)
+        #expect(await submission.value.failure?.isCancelled == true)
         #expect(answers.count == 0)
     }
 
@@ -374,9 +374,9 @@ import TestClients
         #expect(try await client.run(.of(kind)).shown == "1")
     }
 
-    private typealias Asking = Task<Result<NetworkOperation.Result, NetworkError>, Never>
+    private typealias ResultTask = Task<Result<NetworkOperation.Result, NetworkError>, Never>
 
-    private func form(_ client: NetworkClientDefault) -> Asking {
+    private func form(_ client: NetworkClientDefault) -> ResultTask {
         Task { await Result { try await client.run(.of(.form)) } }
     }
 
@@ -386,7 +386,7 @@ import TestClients
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
         let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), runs)
-        func ask() -> Asking { form(client) }
+        func ask() -> ResultTask { form(client) }
         func fail() async {
             let task = ask()
             await runs.next().finish(.failure(.lost))
@@ -425,11 +425,11 @@ import TestClients
     ) func deadlineOpensTheCircuit(limit: Duration, opens: Bool) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let asked = Lock(0)
+        let attempts = Lock(0)
         let runs = ScriptedRuns { _, _ in
-            asked.withLock { asked in
-                asked += 1
-                return asked > 1 ? .init("1") : nil
+            attempts.withLock { attempts in
+                attempts += 1
+                return attempts > 1 ? .init("1") : nil
             }
         }
         let noting = NextCounter()
@@ -451,7 +451,7 @@ import TestClients
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
         let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), runs)
-        func ask() -> Asking { form(client) }
+        func ask() -> ResultTask { form(client) }
         let old = ask()
         let oldRun = await runs.next()
         let failing = ask()

@@ -34,12 +34,12 @@ import TestClients
         let received = EventRecorder()
         client.watch(.storable(), received.receive)
         let first = await runs.next()
-        let asking = Task { try await client.run(.storable(.component, .networkOnly)) }
+        let task = Task { try await client.run(.storable(.component, .networkOnly)) }
         while client.activeSubscribers < 2 { await Task.yield() }
         client.refetch(.cacheFirst, afterRun: true)
         first.finish("stored", from: .cache)
         await runs.next().finish("2")
-        _ = await asking.result
+        _ = await task.result
         #expect(runs.policies == [.cacheFirst, .networkOnly])
     }
 
@@ -65,11 +65,11 @@ import TestClients
 
     @Test func burstOfEventsCausesOneRefetch() async {
         // A request for the next event shows that the previous one was handled.
-        let asked = AsyncStream.makeStream(of: Void.self)
-        var questions = asked.stream.makeAsyncIterator()
+        let notifications = AsyncStream.makeStream(of: Void.self)
+        var questions = notifications.stream.makeAsyncIterator()
         let given = events
         let stream = AsyncStream<Void> {
-            asked.continuation.yield()
+            notifications.continuation.yield()
             for await _ in given.stream { return }
             return nil
         }

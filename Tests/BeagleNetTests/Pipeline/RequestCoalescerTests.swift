@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 import TestClients
 
-/// The hub's rules, by the letter under which INTERNALS.md lists them.
+/// The coalescer's rules, by the letter under which INTERNALS.md lists them.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct RequestCoalescerTests {
     private static let shared = NetworkOperation.Kind.known.filter { $0.isShared }
     private let component = NetworkOperation(Request(url: URL(string: "http://host/screen")!, type: .fetchComponent))
@@ -397,7 +397,7 @@ import TestClients
         #expect(runs.count == 2)
     }
 
-    @Test("R5: a refetch reads the store again for cache-only subscribers, whatever its policy")
+    @Test("R5: a refetch with any policy reads the store again for cache-only subscribers")
     func refetchReadsTheStoreForCacheOnlySubscribers() async {
         let runs = ScriptedRuns { operation, _ in .init("\(operation.policy)") }
         let client = client(runs)
@@ -409,7 +409,7 @@ import TestClients
         #expect(stored.all == ["cacheOnly", "cacheOnly"])
     }
 
-    @Test func subscriptionIsSharedWhateverItsPolicy() async {
+    @Test func subscriptionWithAnyPolicyIsShared() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         client.watch(subscription()) { _ in }
@@ -622,7 +622,7 @@ import TestClients
         run.finish("1")
     }
 
-    // MARK: - R10: the hub owns the run
+    // MARK: - R10: the coalescer owns the run
 
     @Test("R10") func firstSubscriberMayCancelWithoutAffectingOthers() async throws {
         let runs = ScriptedRuns()

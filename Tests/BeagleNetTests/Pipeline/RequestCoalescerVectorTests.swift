@@ -135,7 +135,7 @@ import TestClients
             received: ["a": ["failure: network", "end"]],
             runs: 1
         ),
-        // The exchanges' own tests, and what was wrong with them
+        // The exchanges' own tests, and corrections of them
         Vector(
             "watched again after a teardown",
             [.watch("a"), .begin, .leave("a"), .watch("b"), .begin, .end("1")],
@@ -263,7 +263,7 @@ import TestClients
         let client = client(Busy())
         let kinds: [NetworkOperation.Kind] = [.component, .image, .query, .mutation]
         let answers = Lock(0)
-        let asked = 8 * 200
+        let total = 8 * 200
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<8 {
                 group.addTask {
@@ -281,7 +281,7 @@ import TestClients
                 }
             }
         }
-        #expect(answers.withLock { $0 } == asked)
+        #expect(answers.withLock { $0 } == total)
         #expect(client.activeOperations == 0)
         #expect(client.activeSubscribers == 0)
     }

@@ -29,7 +29,7 @@ extension LoopbackServer {
     /// A request for a WebSocket at this server.
     var webSocketRequest: WebSocket.Request {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: authority, path: "/")
-        return WebSocket.Request(head, options: .impatient)
+        return WebSocket.Request(head, options: .limited)
     }
 }
 

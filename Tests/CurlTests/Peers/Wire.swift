@@ -41,7 +41,7 @@ extension HTTPTransport {
     /// commands when this method returns.
     func proveHealth(isLongLived: Bool = false) async throws {
         let server = try LoopbackServer(.response(200, [:], "healthy"))
-        var options = TransferOptions.impatient
+        var options = TransferOptions.limited
         options.isLongLived = isLongLived
         let response = try await perform(server.request(options: options))
         #expect(try await response.text() == "healthy")
@@ -105,14 +105,14 @@ struct Case: Sendable, CustomTestStringConvertible {
     let answer: LoopbackServer.Response
     let expected: Expectation
     var method = HTTPRequest.Method.get
-    var options = TransferOptions.impatient
+    var options = TransferOptions.limited
 
     init(
         _ name: String,
         _ answer: LoopbackServer.Response,
         _ expected: Expectation,
         method: HTTPRequest.Method = .get,
-        options: TransferOptions = .impatient
+        options: TransferOptions = .limited
     ) {
         testDescription = name
         self.answer = answer

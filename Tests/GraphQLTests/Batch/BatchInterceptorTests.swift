@@ -66,11 +66,11 @@ import Testing
             return Self.answer(request)
         }
         let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
-        async let hasty = client.perform(.post("1"), at: endpoint) { $0.deadline = .seconds(1) }
+        async let limited = client.perform(.post("1"), at: endpoint) { $0.deadline = .seconds(1) }
         await clock.waitForSleepers(1)
         async let other = client.perform(.post("2"), at: endpoint)
         do {
-            _ = try await hasty
+            _ = try await limited
             Issue.record("the operation succeeded")
         } catch {
             #expect((error as? NetworkError)?.kind == .timeout)
@@ -201,8 +201,8 @@ import Testing
 
     /// Responds to each operation of a batch by its name, in reversed order.
     private static func reversed(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-        let asked = (try? JSONValue(parsing: request.body).array) ?? []
-        let answers = asked.reversed().map { one -> JSONValue in
+        let message = (try? JSONValue(parsing: request.body).array) ?? []
+        let answers = message.reversed().map { one -> JSONValue in
             one["operationName"] == "Author"
                 ? ["data": ["author": ["name": "Ann"]]] : ["data": ["post": ["id": "1", "title": "T"]]]
         }
@@ -228,8 +228,8 @@ import Testing
 
     @Test func skippedFieldDoesNotMakeTheBatchOutOfOrder() async throws {
         let server = try LoopbackServer { request in
-            let asked = (try? JSONValue(parsing: request.body).array) ?? []
-            let answers = asked.map { $0["operationName"] == "Author" ? #"{"data":{}}"# : #"{"data":{"post":null}}"# }
+            let message = (try? JSONValue(parsing: request.body).array) ?? []
+            let answers = message.map { $0["operationName"] == "Author" ? #"{"data":{}}"# : #"{"data":{"post":null}}"# }
             return .response(200, ["Content-Type": "application/json"], "[\(answers.joined(separator: ","))]")
         }
         let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
@@ -244,8 +244,8 @@ import Testing
     /// Over an event stream. The pipeline tests cover WebSockets.
     @Test func queriesOverSubscriptionTransportsAreNotBatched() async throws {
         let server = try LoopbackServer { request in
-            let asked = try? JSONValue(parsing: request.body)
-            let data = JSONValue.object(["post": ["id": asked?["variables"]?["id"] ?? "list", "title": "T"]])
+            let message = try? JSONValue(parsing: request.body)
+            let data = JSONValue.object(["post": ["id": message?["variables"]?["id"] ?? "list", "title": "T"]])
             return .events("event: next\ndata: {\"data\":\(data)}\n\nevent: complete\ndata:\n\n")
         }
         var live = GraphQLEndpoint(server.url)
@@ -264,15 +264,15 @@ import Testing
             .response(200, ["Content-Type": "application/json"], #"{"data":{"post":{"id":"1","title":"\#(title)"}}}"#)
         )
         let (client, endpoint, clock) = (client(), GraphQLEndpoint(server.url), clock)
-        let heard = Lock<Int64>(0)
-        let progress: @Sendable (TransferRequest.Progress) -> Void = { told in
-            heard.withLock { $0 = told.bytesReceived }
+        let received = Lock<Int64>(0)
+        let progress: @Sendable (TransferRequest.Progress) -> Void = { progress in
+            received.withLock { $0 = progress.bytesReceived }
         }
         async let post = client.perform(.post("1"), at: endpoint, onProgress: progress)
         await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(10))
         _ = try await post
-        #expect(heard.withLock { $0 } > 1 << 20)
+        #expect(received.withLock { $0 } > 1 << 20)
     }
 
     private static let errorBodyIsPartOfEachErrorArguments: [(String, Set<String>)] = [
@@ -383,9 +383,9 @@ import Testing
             _ = try await refused
             Issue.record("the operation succeeded")
         } catch {
-            let told = error as? NetworkError
-            #expect(told?.kind == .graphQL)
-            #expect(told?.graphQLErrors.map(\.message) == ["Cannot query field 'nope' on type 'Query'."])
+            let failure = error as? NetworkError
+            #expect(failure?.kind == .graphQL)
+            #expect(failure?.graphQLErrors.map(\.message) == ["Cannot query field 'nope' on type 'Query'."])
         }
         #expect(try await bodies(test).map { $0.array?.count } == [3])
     }
@@ -445,7 +445,7 @@ import Testing
     func batchOverTheServerLimitFailsEachOperation() async throws {
         let test = UUID().uuidString
         let (client, endpoint) = (client(limit: 11), try await endpoint("/graphql", test))
-        let told = await withTaskGroup(of: Data?.self) { group in
+        let refusals = await withTaskGroup(of: Data?.self) { group in
             for id in 1...11 {
                 group.addTask {
                     do throws(NetworkError) {
@@ -458,7 +458,7 @@ import Testing
             }
             return await group.reduce(into: [Data?]()) { $0.append($1) }
         }
-        #expect(told.count == 11 && told.allSatisfy { $0 == Data("Too many operations".utf8) })
+        #expect(refusals.count == 11 && refusals.allSatisfy { $0 == Data("Too many operations".utf8) })
         #expect(try await bodies(test).map { $0.array?.count } == [11])
     }
 }

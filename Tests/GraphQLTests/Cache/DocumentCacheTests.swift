@@ -195,10 +195,10 @@ import Testing
         let server = try LoopbackServer { likes.answer($0) }
         let endpoint = endpoint(server)
         let (events, token) = try watch(endpoint)
-        var heard = events.makeAsyncIterator()
-        #expect(await heard.next() == "0 network")
+        var received = events.makeAsyncIterator()
+        #expect(await received.next() == "0 network")
         _ = try await client.perform(like(), at: endpoint)
-        while let next = await heard.next(), next != "1 network" {}
+        while let next = await received.next(), next != "1 network" {}
         token?.cancel()
     }
 
@@ -208,19 +208,19 @@ import Testing
         let server = try LoopbackServer { likes.answer($0) }
         let endpoint = endpoint(server)
         let (events, token) = try watch(endpoint)
-        var heard = events.makeAsyncIterator()
-        #expect(await heard.next() == "0 network")
+        var received = events.makeAsyncIterator()
+        #expect(await received.next() == "0 network")
         let expected = try DocumentCache.OptimisticUpdate(of: post, on: client, at: endpoint) { data in
             data["it"]?["likes"] = 41
         }
         let (client, mutation) = (client, like(name))
         let task = Task { try await client.perform(mutation, at: endpoint) { $0.optimisticUpdates = [expected] } }
-        while let next = await heard.next(), next != "41 optimistic" {}
+        while let next = await received.next(), next != "41 optimistic" {}
         #expect(try await client.perform(post, at: endpoint).likes == 41)
         likes.gate.open()
         _ = await task.result
         var between: [String] = []
-        while let next = await heard.next(), next != last { between.append(next) }
+        while let next = await received.next(), next != last { between.append(next) }
         #expect(between.allSatisfy { $0.hasPrefix("41") }, "\(between)")
         #expect(try await client.perform(post, at: endpoint).likes == (name == "Slow" ? 1 : 0))
         token?.cancel()
@@ -232,7 +232,7 @@ import Testing
 
     /// The last case has more types than the cache remembers, so the cache stores none of the pending responses.
     @Test(arguments: Self.responseInFlightIsNotStoredIfItsTypeIsInvalidatedArguments)
-    func responseInFlightIsNotStoredIfItsTypeIsInvalidated(types: [String], asked: Int) async throws {
+    func responseInFlightIsNotStoredIfItsTypeIsInvalidated(types: [String], requestCount: Int) async throws {
         let gate = try LoopbackServer.Gate()
         let json = #"{"data":{"it":{"__typename":"Post","id":"1","likes":0}}}"#
         let answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], json)
@@ -249,7 +249,7 @@ import Testing
         gate.open()
         _ = try await first.value
         _ = try await client.perform(post, at: endpoint)
-        #expect(server.requests.count == asked)
+        #expect(server.requests.count == requestCount)
     }
 
     /// As after a relaunch of the app, the store is older than the cache.

@@ -30,10 +30,10 @@ import Testing
         func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
             if request.target.utf8.count > maxTarget.withLock({ $0 }) { return .response(414, [:], "too long") }
             do {
-                let asked = request.method == "GET" ? try query(request.target) : try JSONValue(parsing: request.body)
-                if asked["query"] != nil, isDown.withLock({ $0 }) { return .response(503, [:], "down") }
-                let answers = try (asked.array ?? [asked]).map(answer)
-                let json: JSONValue = asked.array == nil ? answers[0] : .array(answers)
+                let message = request.method == "GET" ? try query(request.target) : try JSONValue(parsing: request.body)
+                if message["query"] != nil, isDown.withLock({ $0 }) { return .response(503, [:], "down") }
+                let answers = try (message.array ?? [message]).map(answer)
+                let json: JSONValue = message.array == nil ? answers[0] : .array(answers)
                 // Servers use these directives in responses to unknown hashes.
                 let control = answers[0]["errors"] == nil ? "private" : "private, no-cache, must-revalidate"
                 let fields: KeyValuePairs = ["Content-Type": "application/json", "Cache-Control": control]
@@ -53,13 +53,13 @@ import Testing
             )
         }
 
-        private func answer(_ asked: JSONValue) throws -> JSONValue {
-            let hash = asked["extensions"]?["persistedQuery"]?["sha256Hash"]?.string
+        private func answer(_ message: JSONValue) throws -> JSONValue {
+            let hash = message["extensions"]?["persistedQuery"]?["sha256Hash"]?.string
             if hash != nil, knowsNone.withLock({ $0 }) {
                 return ["errors": [["message": "PersistedQueryNotSupported"]]]
             }
             let count = state.withLock { state -> Int? in
-                if let hash, asked["query"] != nil { state.known.insert(hash) }
+                if let hash, message["query"] != nil { state.known.insert(hash) }
                 if let hash, !state.known.contains(hash) { return nil }
                 state.count += 1
                 return state.count
@@ -80,8 +80,8 @@ import Testing
         server.requests.map { request in
             let text = request.method == "GET" ? request.target : String(decoding: request.body, as: UTF8.self)
             let names = [text.contains("persistedQuery") ? "hash" : "", text.contains("title") ? "text" : ""]
-            let what = names.filter { !$0.isEmpty }.joined(separator: "+")
-            return (request.method == "GET" ? "url " : "") + (text.hasPrefix("[") ? "[\(what)]" : what)
+            let parts = names.filter { !$0.isEmpty }.joined(separator: "+")
+            return (request.method == "GET" ? "url " : "") + (text.hasPrefix("[") ? "[\(parts)]" : parts)
         }
     }
 
@@ -112,11 +112,11 @@ import Testing
             case .end: continuation.finish()
             }
         }
-        var heard = ids.makeAsyncIterator()
-        #expect(await heard.next()?.contains(#""id":"1""#) == true)
+        var received = ids.makeAsyncIterator()
+        #expect(await received.next()?.contains(#""id":"1""#) == true)
         store.forget()
         client.refetch()
-        #expect(await heard.next()?.contains(#""id":"2""#) == true)
+        #expect(await received.next()?.contains(#""id":"2""#) == true)
         #expect(sent == ["hash", "hash+text", "hash", "hash+text"])
         token?.cancel()
     }
@@ -304,11 +304,11 @@ import Testing
         _ = try await client.perform(.post("1"), at: endpoint)
         store.forget()
         let operation = try client.networkOperation(for: .post("1"), at: endpoint)
-        let heard = Lock<[Bool]>([])
+        let received = Lock<[Bool]>([])
         var again = operation
         again.policy = .cacheAndNetwork
-        _ = try await client.run(again) { result in heard.withLock { $0.append(result.isStale) } }
-        #expect(heard.withLock { $0 } == [true])
+        _ = try await client.run(again) { result in received.withLock { $0.append(result.isStale) } }
+        #expect(received.withLock { $0 } == [true])
         store.forget()
         store.isDown.withLock { $0 = true }
         again.policy = .networkFirst

@@ -286,10 +286,12 @@ import Testing
             input: Input(file: GraphQLUpload(file)),
             operationString: "mutation($file: Upload!) { post(file: $file) { id title } }"
         )
-        let heard = Lock<Int64>(0)
-        let progress: @Sendable (TransferRequest.Progress) -> Void = { told in heard.withLock { $0 = told.bytesSent } }
+        let bytesSent = Lock<Int64>(0)
+        let progress: @Sendable (TransferRequest.Progress) -> Void = { report in
+            bytesSent.withLock { $0 = report.bytesSent }
+        }
         _ = try await client.perform(operation, at: GraphQLEndpoint(server.url), onProgress: progress)
-        #expect(heard.withLock { $0 } > 1 << 20)
+        #expect(bytesSent.withLock { $0 } > 1 << 20)
     }
 
     @Test func fieldsOfTheEndpointOverrideTheDefaults() async throws {

@@ -52,17 +52,17 @@ import Testing
 
     @Test func cancellingCallsTheCompletionOnceAndClosesTheConnection() async throws {
         let server = try LoopbackServer(.stall)
-        let heard = AwaitedValue<[NetworkError.Kind?]>([])
+        let received = AwaitedValue<[NetworkError.Kind?]>([])
         let token = client.performOperation(.post("1"), at: GraphQLEndpoint(server.url)) { result in
-            heard.note { $0.append(result.failure?.kind) }
+            received.note { $0.append(result.failure?.kind) }
         }
         #expect(await server.until { $0.requestCount == 1 })
         token.cancel()
         token.cancel()
-        await heard.until { !$0.isEmpty }
+        await received.until { !$0.isEmpty }
         #expect(await server.until { $0.openConnections == 0 })
         token.cancel()
-        #expect(heard.value == [.cancelled])
+        #expect(received.value == [.cancelled])
     }
 
     /// Also for an operation that cannot be sent.
@@ -87,10 +87,10 @@ import Testing
     }
 
     @Test func invalidDocumentFailsBeforeTheCallReturns() {
-        let heard = AwaitedValue<[NetworkError.Kind?]>([])
+        let received = AwaitedValue<[NetworkError.Kind?]>([])
         client.performOperation(.document("{", as: Post.self), at: GraphQLEndpoint("http://localhost/")) { result in
-            heard.note { $0.append(result.failure?.kind) }
+            received.note { $0.append(result.failure?.kind) }
         }
-        #expect(heard.value == [.badRequest])
+        #expect(received.value == [.badRequest])
     }
 }

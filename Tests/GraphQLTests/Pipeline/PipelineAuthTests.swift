@@ -53,7 +53,7 @@ import Testing
         let person = Person()
         let fixture = try WireFixture(WireServer(token: "two"), person.auth)
         for _ in 1...2 { #expect(try await fixture.ask(kind) == "two -") }
-        #expect(fixture.server.asked.map(\.authorization) == ["one", "two", "two"])
+        #expect(fixture.server.requests.map(\.authorization) == ["one", "two", "two"])
         #expect(person.loads.withLock { $0 } == 1)
         #expect(person.renewals.withLock { $0 } == 1)
     }
@@ -67,7 +67,7 @@ import Testing
         let fixture = try WireFixture(server, person.auth)
         let values = try await withThrowingTaskGroup(of: String.self) { group in
             for kind in kinds { group.addTask { try await fixture.ask(kind) } }
-            await server.asked(kinds.count)
+            await server.waitForRequests(kinds.count)
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -116,7 +116,7 @@ import Testing
         }
         let fixture = try WireFixture(WireServer([.error("UNAUTHENTICATED")]), auth)
         #expect(try await fixture.ask(kind) == "two -")
-        #expect(fixture.server.asked.map(\.authorization) == ["one", "two"])
+        #expect(fixture.server.requests.map(\.authorization) == ["one", "two"])
         #expect(person.renewals.withLock { $0 } == 1)
     }
 
@@ -125,7 +125,7 @@ import Testing
         let error = await fixture.outcome(kind).failure
         #expect(error?.kind == .status)
         #expect(error?.response?.status == .unauthorized)
-        #expect(fixture.server.asked.map(\.authorization) == ["one", "two"])
+        #expect(fixture.server.requests.map(\.authorization) == ["one", "two"])
     }
 
     @Test(arguments: WireKind.allCases) func otherOriginsReceiveNoCredential(kind: WireKind) async throws {

@@ -34,11 +34,11 @@ import Testing
         #expect(await fixture.outcome(kind).failure?.kind == .kept)
         let report = try await outbox.flush(with: fixture.client)
         #expect(report.delivered.count == 1)
-        let asked = fixture.server.asked
-        let keys = asked.map(\.key)
+        let requests = fixture.server.requests
+        let keys = requests.map(\.key)
         #expect(keys.count == 2 && keys[0] != nil && keys[0] == keys[1])
         #expect(try outbox.entries().isEmpty)
-        #expect(asked.map(\.body.count) == [asked[0].body.count, asked[0].body.count])
+        #expect(requests.map(\.body.count) == [requests[0].body.count, requests[0].body.count])
     }
 
     @Test(arguments: mutations) func outboxRemovesCompletedMutations(kind: WireKind) async throws {

@@ -43,13 +43,13 @@ import Testing
         for fault in [WireServer.Fault.lost, .status(503)] where !kind.isSocket {
             let fixture = try WireFixture(WireServer([fault]), WireFixture.retry)
             #expect(try await fixture.ask(kind, headers: ["Idempotency-Key": "k"]) == "- -")
-            #expect(fixture.server.asked.map(\.key) == ["k", "k"])
+            #expect(fixture.server.requests.map(\.key) == ["k", "k"])
         }
         guard kind.isSocket else { return }
         let fixture = try WireFixture(WireServer([.lost]), WireFixture.retry)
         let error = await fixture.outcome(kind, headers: ["Idempotency-Key": "k"]).failure
         #expect(error?.mayHaveReachedServer == true)
-        #expect(fixture.server.asked.map(\.key) == [nil])
+        #expect(fixture.server.requests.map(\.key) == [nil])
     }
 
     @Test(
@@ -75,9 +75,9 @@ import Testing
     @Test(arguments: WireKind.allCases) func lastFailureIsReported(kind: WireKind) async throws {
         let fixture = try WireFixture(WireServer([.status(502), .status(503), .status(504)]), WireFixture.retry)
         let error = await fixture.outcome(kind).failure
-        let isAskedOnce = kind.operationKind == .mutation && !kind.isSocket
-        #expect(error?.response?.status.code == (isAskedOnce ? 502 : 504))
-        #expect(fixture.server.count == (isAskedOnce ? 1 : 3))
+        let isSentOnce = kind.operationKind == .mutation && !kind.isSocket
+        #expect(error?.response?.status.code == (isSentOnce ? 502 : 504))
+        #expect(fixture.server.count == (isSentOnce ? 1 : 3))
     }
 
     @Test(arguments: WireKind.allCases) func permanentErrorStatusIsNotRetried(kind: WireKind) async throws {

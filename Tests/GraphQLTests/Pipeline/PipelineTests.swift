@@ -16,7 +16,7 @@ import Testing
             WireFixture.retry
         )
         async let outcome = fixture.outcome(kind)
-        await fixture.server.asked(1)
+        await fixture.server.waitForRequests(1)
         await clock.waitForSleepers(kind.isBatch ? 2 : 1)
         clock.advance(by: .seconds(5))
         let error = await outcome.failure
@@ -24,7 +24,7 @@ import Testing
         #expect(error?.message.contains("deadline of 5.0 seconds") == true)
         #expect(error?.mayHaveReachedServer == true)
         // An operation over a shared stream is not cancelled on the server before its response.
-        if kind != .sharedEvents { await fixture.server.isTold(kind) }
+        if kind != .sharedEvents { await fixture.server.hasReceived(kind) }
         #expect(fixture.server.count == 1)
     }
 
@@ -42,15 +42,15 @@ import Testing
             }
             let isShared = kind.operationKind != .mutation
             // Over a WebSocket, the server reads the second operation after it has completed the first.
-            await fixture.server.asked(isShared || kind.isSocket ? 1 : number)
+            await fixture.server.waitForRequests(isShared || kind.isSocket ? 1 : number)
         }
         gate.open()
-        var heard: [String] = []
+        var received: [String] = []
         for await value in values.stream {
-            heard.append(value)
-            if heard.count == 2 { break }
+            received.append(value)
+            if received.count == 2 { break }
         }
-        #expect(Set(heard) == [#"{"data":{"v":"- -"}}"#])
+        #expect(Set(received) == [#"{"data":{"v":"- -"}}"#])
         #expect(fixture.server.count == (kind.operationKind == .mutation ? 2 : 1))
     }
 
@@ -76,7 +76,7 @@ import Testing
         }
         #expect(try await fixture.ask(kind) == "opened")
         if kind == .get { return }
-        let bodies = fixture.server.asked.map { String(decoding: $0.body, as: UTF8.self) }
+        let bodies = fixture.server.requests.map { String(decoding: $0.body, as: UTF8.self) }
         #expect(bodies.contains { $0.contains(#""id":"sealed"#) })
     }
 
@@ -167,8 +167,8 @@ import Testing
         let other = try WireServer()
         let fixture = try WireFixture(WireServer(moved: other.url), Self.auth)
         _ = await fixture.outcome(kind)
-        #expect(fixture.server.asked.map(\.authorization).first == "one")
-        #expect(other.asked.allSatisfy { $0.authorization == nil })
+        #expect(fixture.server.requests.map(\.authorization).first == "one")
+        #expect(other.requests.allSatisfy { $0.authorization == nil })
         // A handshake is not redirected, and a shared stream belongs to the server that created it.
         if !kind.isSocket, kind != .sharedEvents { #expect(other.count == 1) }
     }
@@ -201,7 +201,7 @@ import Testing
         async let first = fixture.ask(kind, "1")
         async let second = fixture.ask(kind, "2")
         #expect(try await [first, second] == ["- -", "- -"])
-        let ids = try fixture.server.asked.map { try JSONValue(parsing: $0.body)["variables"]?["id"]?.string }
+        let ids = try fixture.server.requests.map { try JSONValue(parsing: $0.body)["variables"]?["id"]?.string }
         #expect(Set(ids) == ["1", "2"])
     }
 
@@ -212,7 +212,7 @@ import Testing
         let text = #"{"query":"\#(kind.document)","extensions":{"from":"here"}}"#
         let fixture = try WireFixture(WireServer(), TransformInterceptor { $0.body = HTTPBody(text) })
         #expect(try await fixture.ask(kind) == "- -")
-        let body = try JSONValue(parsing: #require(fixture.server.asked.last?.body))
+        let body = try JSONValue(parsing: #require(fixture.server.requests.last?.body))
         #expect(body["extensions"]?["from"] == "here")
     }
 

@@ -29,7 +29,7 @@ final class WireServer: Sendable {
     }
 
     private struct State {
-        var asked: [Received] = []
+        var requests: [Received] = []
         var faults: [Fault] = []
         var token: String?
         /// The number of operations cancelled over a WebSocket.
@@ -50,7 +50,7 @@ final class WireServer: Sendable {
         self.state = state
         server = try LoopbackServer { request in
             if let moved {
-                state.note { $0.asked.append(Received(request)) }
+                state.note { $0.requests.append(Received(request)) }
                 return .response(307, ["Location": moved + request.target])
             }
             return Self.answer(request, state)
@@ -61,8 +61,8 @@ final class WireServer: Sendable {
     static let nowhere = "http://127.0.0.1:1"
 
     var url: String { server.url }
-    var asked: [Received] { state.value.asked }
-    var count: Int { asked.count }
+    var requests: [Received] { state.value.requests }
+    var count: Int { requests.count }
 
     /// Accepts only these credentials from now on.
     func take(only token: String) { state.note { $0.token = token } }
@@ -71,12 +71,12 @@ final class WireServer: Sendable {
     func fail(_ faults: [Fault]) { state.note { $0.faults = faults } }
 
     /// Waits until this many operations have arrived.
-    func asked(_ count: Int) async {
-        await state.until { $0.asked.count >= count }
+    func waitForRequests(_ count: Int) async {
+        await state.until { $0.requests.count >= count }
     }
 
     /// Waits until the client has cancelled the operation, by closing its connection or with a message.
-    func isTold(_ kind: WireKind) async {
+    func hasReceived(_ kind: WireKind) async {
         if kind.isSocket { return await state.until { $0.completes > 0 } }
         await server.until { $0.openConnections == 0 }
     }
@@ -92,7 +92,7 @@ final class WireServer: Sendable {
         let token = "x-graphql-event-stream-token"
         if request.method == "GET", request[token] != nil { return stream(state) }
         let (fault, needed) = state.note { state in
-            state.asked.append(Received(request))
+            state.requests.append(Received(request))
             return (state.faults.isEmpty ? nil : state.faults.removeFirst(), state.token)
         }
         let isAllowed = needed.map { $0 == request["Authorization"] } ?? true
@@ -142,11 +142,11 @@ final class WireServer: Sendable {
     {
         state.note { state -> LoopbackServer.Response? in
             if let token = state.token, token != request["Authorization"] {
-                state.asked.append(Received(request))
+                state.requests.append(Received(request))
                 return .response(401)
             }
             guard case .status(let code, let seconds) = state.faults.first else { return nil }
-            state.asked.append(Received(request))
+            state.requests.append(Received(request))
             state.faults.removeFirst()
             return seconds.map { .response(code, ["Retry-After": "\($0)"]) } ?? .response(code, [:], "<p>no</p>")
         }
@@ -185,16 +185,16 @@ final class WireServer: Sendable {
                 var peer = SocketServer.Peer(
                     connection: connection,
                     request: request,
-                    heard: SocketServer.ReceivedMessages()
+                    received: SocketServer.ReceivedMessages()
                 )
                 peer.acknowledge()
                 while let message = peer.receive() {
                     if message["type"] == "complete" { state.note { $0.completes += 1 } }
                     guard message["type"] == "subscribe", let id = message["id"]?.string else { continue }
-                    var asked = Received(request)
-                    asked.body = (try? message["payload"]?.data()) ?? Data()
-                    let fault = state.note { [asked] state in
-                        state.asked.append(asked)
+                    var received = Received(request)
+                    received.body = (try? message["payload"]?.data()) ?? Data()
+                    let fault = state.note { [received] state in
+                        state.requests.append(received)
                         return state.faults.isEmpty ? nil : state.faults.removeFirst()
                     }
                     switch fault {

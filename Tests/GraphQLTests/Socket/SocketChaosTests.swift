@@ -83,7 +83,7 @@ struct SocketChaosTests {
         #expect(steps.withLock { $0 }.count { $0 == .gap } > 20)
         #expect(endpoint.state.sockets.count <= 1)
         // Only the last connection may remain.
-        await server.heard.until { $0.ended >= $0.connections - 1 }
+        await server.received.until { $0.ended >= $0.connections - 1 }
         while sockets.withLock({ $0.count { $0.object != nil } }) > 1 { await Task.yield() }
     }
 

@@ -21,8 +21,8 @@ struct SocketFaultTests {
         let error = try #require(try await outcome.error)
         #expect(error.kind == .timeout)
         #expect(!error.mayHaveReachedServer)
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [4504] }
-        #expect(server.heard.record.count("subscribe") == 0)
+        await server.received.until { $0.closes.map(\.code.rawValue) == [4504] }
+        #expect(server.received.record.count("subscribe") == 0)
         #expect(endpoint.state.sockets.count == 0)
     }
 
@@ -38,7 +38,7 @@ struct SocketFaultTests {
         }
         let outcome = try await SocketClient().subscribe(server.endpoint())
         #expect(outcome.numbers == [1, 2])
-        #expect(server.heard.record.count("subscribe") == 1)
+        #expect(server.received.record.count("subscribe") == 1)
     }
 
     @Test func resultBeforeTheAcknowledgementIsAProtocolError() async throws {
@@ -51,7 +51,7 @@ struct SocketFaultTests {
         #expect(outcome.error?.kind == .protocol)
         #expect(outcome.error?.mayHaveReachedServer == false)
         #expect(outcome.numbers.isEmpty)
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [4004] }
     }
 
     @Test func pongRepeatsThePingPayloadEvenBeforeTheAcknowledgement() async throws {
@@ -67,7 +67,7 @@ struct SocketFaultTests {
             peer.hearAll()
         }
         #expect(try await SocketClient().subscribe(server.endpoint()).error == nil)
-        let pongs = server.heard.record.messages.filter { $0.contains("pong") }
+        let pongs = server.received.record.messages.filter { $0.contains("pong") }
         #expect(pongs == [#"{"type":"pong","payload":{"a": [1]}}"#, #"{"type":"pong"}"#])
     }
 
@@ -110,7 +110,7 @@ struct SocketFaultTests {
         let server = try SocketServer(subprotocol) { $0.hearAll() }
         let error = try #require(try await SocketClient().subscribe(server.endpoint()).error)
         #expect(error.kind == .unsupported)
-        #expect(server.heard.record.messages.isEmpty)
+        #expect(server.received.record.messages.isEmpty)
     }
 
     @Test func olderProtocolIsTriedIfTheNewerIsUnknown() async throws {
@@ -145,7 +145,7 @@ struct SocketFaultTests {
             return .sequence([
                 .raw(head + "Sec-WebSocket-Protocol: graphql-ws\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"),
                 .played { connection in
-                    var peer = SocketServer.Peer(connection: connection, request: request, heard: .init())
+                    var peer = SocketServer.Peer(connection: connection, request: request, received: .init())
                     peer.acknowledge()
                     let id = peer.operation("start")
                     for number in 1...2 { peer.next(id, number, "data") }
@@ -247,7 +247,7 @@ struct SocketFaultTests {
         #expect(outcome.numbers == [1])
         #expect(outcome.error?.kind == .protocol)
         #expect(outcome.interruptions.isEmpty)
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [4004] }
     }
 
     @Test func binaryMessageEndsTheConnection() async throws {
@@ -259,7 +259,7 @@ struct SocketFaultTests {
         }
         let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
         #expect(outcome.error?.kind == .protocol)
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [4004] }
     }
 
     @Test func invalidUTF8EndsTheConnection() async throws {
@@ -271,7 +271,7 @@ struct SocketFaultTests {
         }
         let outcome = try await SocketClient(retries: true).subscribe(server.endpoint())
         #expect(outcome.error?.kind == .protocol)
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1007] }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1007] }
     }
 
     @Test func tooLargeMessageEndsTheConnection() async throws {
@@ -287,7 +287,7 @@ struct SocketFaultTests {
         #expect(outcome.error?.kind == .tooLarge)
         #expect(outcome.error?.message.contains("1000 bytes") == true)
         #expect(outcome.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1009] }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1009] }
     }
 
     private static let connectionErrorPayloadIsPartOfTheMessageArguments: [(String?, String)] = [
@@ -370,7 +370,7 @@ struct SocketFaultTests {
         isLeft.withLock { $0 = true }
         await isSilent.wait()
         clock.advance(by: .seconds(10))
-        await server.heard.until { $0.ended == 1 }
+        await server.received.until { $0.ended == 1 }
         #expect(server.bytesTaken >= begun)
         #expect(server.bytesTaken < byteCount, "the whole message was sent: the send never stalled")
         withExtendedLifetime(client) {}
@@ -514,14 +514,14 @@ struct SocketFaultTests {
             #expect(clock.nextWait == .seconds(wait))
             clock.advance(by: .seconds(wait))
         }
-        await server.heard.until { $0.count("ping") == 1 }
+        await server.received.until { $0.count("ping") == 1 }
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(3))
         clock.advance(by: .seconds(3))
-        await server.heard.until { $0.connections == 2 }
-        let heard = try await outcome
-        #expect(heard.numbers == [1, 2])
-        #expect(heard.interruptions.map(\.kind) == [.timeout])
+        await server.received.until { $0.connections == 2 }
+        let received = try await outcome
+        #expect(received.numbers == [1, 2])
+        #expect(received.interruptions.map(\.kind) == [.timeout])
     }
 
     @Test func pongInTimeKeepsTheConnection() async throws {
@@ -556,9 +556,9 @@ struct SocketFaultTests {
             }
             await result.next()
         }
-        let heard = try await outcome
-        #expect(heard.numbers == [1, 2, 3, 4])
-        #expect(heard.interruptions.isEmpty)
+        let received = try await outcome
+        #expect(received.numbers == [1, 2, 3, 4])
+        #expect(received.interruptions.isEmpty)
     }
 
     // MARK: Operations in flight
@@ -571,7 +571,7 @@ struct SocketFaultTests {
         let error = try #require(try await SocketClient(retries: true).execute(.mutation, server.endpoint()).failure)
         #expect(error.kind == .network)
         #expect(error.mayHaveReachedServer)
-        #expect(server.heard.record.count("subscribe") == 1)
+        #expect(server.received.record.count("subscribe") == 1)
     }
 
     @Test func unsentMutationIsSentOnceAfterAReconnect() async throws {
@@ -588,7 +588,7 @@ struct SocketFaultTests {
         }
         let result = try await SocketClient(retries: true).execute(.mutation, server.endpoint())
         #expect(try result.get()?["n"] == 1)
-        #expect(server.heard.record.count("subscribe") == 1)
+        #expect(server.received.record.count("subscribe") == 1)
     }
 
     @Test func queryInFlightIsRetried() async throws {
@@ -601,7 +601,7 @@ struct SocketFaultTests {
             peer.hearAll()
         }
         #expect(try await SocketClient(retries: true).execute(.query, server.endpoint()).get()?["n"] == 1)
-        #expect(server.heard.record.count("subscribe") == 2)
+        #expect(server.received.record.count("subscribe") == 2)
     }
 
     @Test func operationWithoutAResultIsAnError() async throws {

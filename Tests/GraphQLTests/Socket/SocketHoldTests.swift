@@ -25,14 +25,14 @@ struct SocketHoldTests {
         let endpoint = try server.endpoint(options)
         let client = SocketClient()
         let held = try client.client.holdWebSocket(of: endpoint)
-        await server.heard.until { $0.count("connection_init") == 1 }
+        await server.received.until { $0.count("connection_init") == 1 }
         for name in ["a", "b"] { #expect(try await client.subscribe(endpoint, name).numbers == [1]) }
         #expect(server.requests.count == 1)
-        #expect(server.heard.record.count("subscribe") == 2)
-        #expect(server.heard.record.closes.isEmpty)
+        #expect(server.received.record.count("subscribe") == 2)
+        #expect(server.received.record.closes.isEmpty)
         held.cancel()
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] }
-        #expect(server.heard.record.count("complete") == 0)
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1000] }
+        #expect(server.received.record.count("complete") == 0)
     }
 
     @Test func lostHeldWebSocketIsReplaced() async throws {
@@ -43,7 +43,7 @@ struct SocketHoldTests {
         }
         let client = SocketClient(retries: true)
         let held = try client.client.holdWebSocket(of: server.endpoint())
-        await server.heard.until { $0.connections == 3 && $0.count("connection_init") == 3 }
+        await server.received.until { $0.connections == 3 && $0.count("connection_init") == 3 }
         held.cancel()
     }
 
@@ -55,8 +55,8 @@ struct SocketHoldTests {
         let ends = AsyncStream.makeStream(of: NetworkError.self)
         let client = SocketClient(retries: true).client
         let held = try client.holdWebSocket(of: server.endpoint(), onEnd: { ends.continuation.yield($0) })
-        var heard = ends.stream.makeAsyncIterator()
-        let error = await heard.next()
+        var received = ends.stream.makeAsyncIterator()
+        let error = await received.next()
         #expect(error?.kind == .closed)
         #expect(error?.webSocketClose?.code.rawValue == 4400)
         #expect(server.requests.count == 1)
@@ -70,10 +70,10 @@ struct SocketHoldTests {
         client.container.operationScope = scope
         let ends = AsyncStream.makeStream(of: NetworkError.self)
         let held = try client.holdWebSocket(of: server.endpoint(), onEnd: { ends.continuation.yield($0) })
-        await server.heard.until { $0.count("connection_init") == 1 }
+        await server.received.until { $0.count("connection_init") == 1 }
         scope.close()
-        var heard = ends.stream.makeAsyncIterator()
-        #expect(await heard.next()?.isCancelled == true)
+        var received = ends.stream.makeAsyncIterator()
+        #expect(await received.next()?.isCancelled == true)
         held.cancel()
     }
 
@@ -86,9 +86,9 @@ struct SocketHoldTests {
             of: server.endpoint(options),
             onEnd: { _ in ends.withLock { $0 += 1 } }
         )
-        await server.heard.until { $0.count("connection_init") == 1 }
+        await server.received.until { $0.count("connection_init") == 1 }
         held.cancel()
-        await server.heard.until { $0.ended == 1 }
+        await server.received.until { $0.ended == 1 }
         #expect(ends.withLock { $0 } == 0)
     }
 
@@ -103,7 +103,7 @@ struct SocketHoldTests {
         client.client.container.interceptors = [CircuitBreakerInterceptor(after: 1)]
         for count in 1...3 {
             async let result = client.execute(.query, endpoint)
-            await server.heard.until { $0.count("subscribe") == count }
+            await server.received.until { $0.count("subscribe") == count }
             endpoint.terminateWebSockets()
             #expect(try await result.failure?.kind == .network)
         }
@@ -121,9 +121,9 @@ struct SocketHoldTests {
         let endpoint = try server.endpoint()
         let client = SocketClient(retries: true)
         let held = try client.client.holdWebSocket(of: endpoint)
-        await server.heard.until { $0.count("connection_init") == 1 }
+        await server.received.until { $0.count("connection_init") == 1 }
         endpoint.retireConnections()
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.count("connection_init") == 2 }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1000] && $0.count("connection_init") == 2 }
         #expect(endpoint.state.sockets.count == 1)
         held.cancel()
     }
@@ -142,8 +142,8 @@ struct SocketHoldTests {
         }
         #expect(outcome.numbers == [1, 2])
         #expect(outcome.interruptions.map(\.kind) == [.network])
-        #expect(server.heard.record.closes.isEmpty)
-        await server.heard.until { $0.ended == 1 }
+        #expect(server.received.record.closes.isEmpty)
+        await server.received.until { $0.ended == 1 }
     }
 
     @Test func mutationIsNotRetriedIfTheAppTerminatesItsWebSocket() async throws {
@@ -153,7 +153,7 @@ struct SocketHoldTests {
         }
         let endpoint = try server.endpoint()
         async let result = SocketClient(retries: true).execute(.mutation, endpoint)
-        await server.heard.until { $0.count("subscribe") == 1 }
+        await server.received.until { $0.count("subscribe") == 1 }
         endpoint.terminateWebSockets()
         let error = try #require(try await result.failure)
         #expect(error.kind == .network)

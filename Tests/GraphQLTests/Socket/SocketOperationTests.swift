@@ -6,14 +6,14 @@ import Testing
 /// One operation, from its results to its end.
 struct SocketOperationTests {
     @Test func onlyTheFirstEndCountsAndNoEventsFollow() async throws {
-        let told = Lock(0)
-        let operation = SocketOperation(Data()) { _ in told.withLock { $0 += 1 } }
+        let count = Lock(0)
+        let operation = SocketOperation(Data()) { _ in count.withLock { $0 += 1 } }
         operation.deliver(.open)
         operation.end(.success(()))
         operation.end(.failure(.operationCancelled))
         operation.deliver(.open)
         try await operation.wait {}
-        #expect(told.withLock { $0 } == 1)
+        #expect(count.withLock { $0 } == 1)
     }
 
     @Test func operationDoesNotEndWhileAnEventIsDelivered() async throws {
@@ -21,7 +21,7 @@ struct SocketOperationTests {
         let steps = Lock<[String]>([])
         let operation = SocketOperation(Data()) { _ in
             slot.withLock { $0 }?.end(.success(()))
-            steps.withLock { $0.append("told") }
+            steps.withLock { $0.append("event") }
         }
         slot.withLock { $0 = operation }
         // The waiting task resumes inside the call that ends the wait.
@@ -31,7 +31,7 @@ struct SocketOperationTests {
         }
         operation.deliver(.open)
         try await waiting.value
-        #expect(steps.withLock { $0 } == ["told", "over"])
+        #expect(steps.withLock { $0 } == ["event", "over"])
         slot.withLock { $0 = nil }
     }
 

@@ -8,13 +8,13 @@ final class SocketServer: Sendable {
     typealias Play = @Sendable (inout Peer) -> Void
 
     private let server: LoopbackServer
-    let heard = ReceivedMessages()
+    let received = ReceivedMessages()
 
     /// - Parameters:
     ///   - subprotocol: The subprotocol that the server selects, or `nil` for none.
     ///   - play: Called for each connection on its own thread. The connection ends when it returns.
     init(_ subprotocol: String? = "graphql-transport-ws", _ play: @escaping Play) throws {
-        let heard = heard
+        let received = received
         server = try LoopbackServer { request in
             let accept = (try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")) ?? ""
             let fields = subprotocol.map { "Sec-WebSocket-Protocol: \($0)\r\n" } ?? ""
@@ -22,10 +22,10 @@ final class SocketServer: Sendable {
             return .sequence([
                 .raw(head + fields + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"),
                 .played { connection in
-                    heard.note { $0.connections += 1 }
-                    var peer = Peer(connection: connection, request: request, heard: heard)
+                    received.note { $0.connections += 1 }
+                    var peer = Peer(connection: connection, request: request, received: received)
                     play(&peer)
-                    heard.note { $0.ended += 1 }
+                    received.note { $0.ended += 1 }
                     return false
                 },
             ])
@@ -105,7 +105,7 @@ extension SocketServer {
     struct Peer {
         var connection: Connection
         let request: LoopbackServer.Request
-        let heard: ReceivedMessages
+        let received: ReceivedMessages
 
         /// Returns the next message, or `nil` if the connection ends. A close frame is echoed and also gives `nil`.
         mutating func receive() -> JSONValue? {
@@ -113,14 +113,14 @@ extension SocketServer {
                 switch opcode {
                 case 8:
                     if let close = try? WebSocket.Close(payload: Array(payload)) {
-                        heard.note { $0.closes.append(close) }
+                        received.note { $0.closes.append(close) }
                     }
                     _ = connection.send(frame: 8, payload.prefix(2))
                     return nil
                 case 9: _ = connection.send(frame: 10, payload)
                 case 10: break
                 default:
-                    heard.note { $0.messages.append(String(decoding: payload, as: UTF8.self)) }
+                    received.note { $0.messages.append(String(decoding: payload, as: UTF8.self)) }
                     return try? JSONValue(parsing: payload)
                 }
             }

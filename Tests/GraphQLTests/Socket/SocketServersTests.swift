@@ -90,13 +90,13 @@ struct SocketServersTests {
     }
 
     @Test func acknowledgementPayloadIsReported() async throws {
-        let heard = Lock<[JSONValue?]>([])
+        let received = Lock<[JSONValue?]>([])
         var options = GraphQLSocketOptions()
         options.onEvent = { event in
-            if case .connected(let payload, _) = event { heard.withLock { $0.append(payload) } }
+            if case .connected(let payload, _) = event { received.withLock { $0.append(payload) } }
         }
         #expect(try await counts("subscription { count(to: 2) }", at: endpoint("/graphql", options)) == [1, 2])
-        #expect(heard.withLock { $0 } == [["server": "strawberry"]])
+        #expect(received.withLock { $0 } == [["server": "strawberry"]])
     }
 
     @Test func parametersReachTheServerAndNilParametersAreOmitted() async throws {
@@ -118,11 +118,11 @@ struct SocketServersTests {
 
     @Test func refusedParametersAreReportedAndRequestedAgain() async throws {
         var options = GraphQLSocketOptions()
-        let asked = Lock(0)
+        let attempts = Lock(0)
         options.parameters = {
-            let count = asked.withLock { asked in
-                asked += 1
-                return asked
+            let count = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
             }
             return ["reject": .bool(count == 1)]
         }

@@ -53,8 +53,8 @@ struct SocketSessionTests {
         var session = try Self.session()
         let (holder, operation) = (SocketOperation(nil) { _ in }, Self.operation())
         let held = session.add(holder)
-        let asked = session.markSent(held)
-        #expect(asked == nil)
+        let pending = session.markSent(held)
+        #expect(pending == nil)
         #expect(!session.isEmpty)
         let id = session.add(operation)
         let holders = session.removeHolders()
@@ -66,11 +66,11 @@ struct SocketSessionTests {
 
     @Test func removedOperationsSayWhetherTheyWereSent() throws {
         var session = try Self.session()
-        let (asked, waiting) = (Self.operation(), Self.operation())
-        _ = session.markSent(session.add(asked))
+        let (pending, waiting) = (Self.operation(), Self.operation())
+        _ = session.markSent(session.add(pending))
         _ = session.add(waiting)
         let left = session.removeAll()
-        #expect(left.first { $0.operation === asked }?.isSent == true)
+        #expect(left.first { $0.operation === pending }?.isSent == true)
         #expect(left.first { $0.operation === waiting }?.isSent == false)
         #expect(session.isEmpty)
     }

@@ -79,7 +79,7 @@ struct SocketSharingTests {
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(5))
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.ended == 1 }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1000] && $0.ended == 1 }
         #expect(endpoint.state.sockets.count == 0)
         #expect(server.requests.count == 1)
         #expect(try await client.subscribe(endpoint, "c").numbers == [1])
@@ -93,8 +93,8 @@ struct SocketSharingTests {
         let server = try Self.counting(2, "graphql-ws")
         let client = SocketClient()
         #expect(try await client.subscribe(server.endpoint(options)).numbers == [1, 2])
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] }
-        #expect(server.heard.record.messages.last == #"{"type":"connection_terminate"}"#)
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1000] }
+        #expect(server.received.record.messages.last == #"{"type":"connection_terminate"}"#)
     }
 
     @Test func olderProtocolRunsQueriesAndMutations() async throws {
@@ -124,7 +124,7 @@ struct SocketSharingTests {
         #expect(client == nil)
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
-        await server.heard.until { $0.ended == 1 }
+        await server.received.until { $0.ended == 1 }
         while socket != nil { await Task.yield() }
         #expect(endpoint.state.sockets.count == 0)
     }
@@ -164,7 +164,7 @@ struct SocketSharingTests {
         #expect(try await SocketClient.shared.subscribe(endpoint).numbers == [1])
         #expect(try await SocketClient.shared.subscribe(other, "b").numbers == [1])
         #expect(server.requests.count == 2)
-        #expect(server.heard.record.messages.contains(#"{"type":"connection_init","payload":{"who":"Bob"}}"#))
+        #expect(server.received.record.messages.contains(#"{"type":"connection_init","payload":{"who":"Bob"}}"#))
     }
 
     @Test func retiredConnectionFinishesItsOperationsAndAcceptsNoMore() async throws {
@@ -187,9 +187,9 @@ struct SocketSharingTests {
         #expect(try await SocketClient.shared.subscribe(endpoint, "b").numbers == [2])
         gate.open()
         #expect(try await one.numbers == [1])
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1000] }
         endpoint.retireConnections()
-        await server.heard.until { $0.closes.map(\.code.rawValue) == [1000, 1000] }
+        await server.received.until { $0.closes.map(\.code.rawValue) == [1000, 1000] }
     }
 
     @Test func transportsNeverShareAConnection() async throws {
@@ -226,22 +226,22 @@ struct SocketSharingTests {
             peer.complete(id)
             peer.hearAll()
         }
-        let asked = Lock(0)
+        let attempts = Lock(0)
         var options = GraphQLSocketOptions()
         let authority = server.authority
         options.url = {
-            let count = asked.withLock { asked in
-                asked += 1
-                return asked
+            let count = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
             }
             guard let url = URL(string: "ws://\(authority)/live?attempt=\(count)") else { throw URLError(.badURL) }
             return url
         }
-        options.parameters = { ["attempt": .integer(Int64(asked.withLock { $0 }))] }
+        options.parameters = { ["attempt": .integer(Int64(attempts.withLock { $0 }))] }
         let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options))
         #expect(outcome.numbers == [1, 2, 3])
         #expect(server.requests.map(\.target) == (1...3).map { "/live?attempt=\($0)" })
-        let parameters = server.heard.record.messages.filter { $0.contains("connection_init") }
+        let parameters = server.received.record.messages.filter { $0.contains("connection_init") }
         #expect(parameters == (1...3).map { #"{"type":"connection_init","payload":{"attempt":\#($0)}}"# })
     }
 
@@ -269,8 +269,8 @@ struct SocketSharingTests {
             let client = NetworkClientDefault(dependencies: dependencies)
             for try await _ in try client.subscribe(to: SocketClient.request(), at: home.endpoint(options)) {}
         }
-        #expect(home.heard.record.messages.first == #"{"type":"connection_init","payload":{"who":"Ann"}}"#)
-        #expect(elsewhere.heard.record.messages.first == #"{"type":"connection_init"}"#)
+        #expect(home.received.record.messages.first == #"{"type":"connection_init","payload":{"who":"Ann"}}"#)
+        #expect(elsewhere.received.record.messages.first == #"{"type":"connection_init"}"#)
     }
 
     @Test func connectionWithoutParametersIsNotSharedWithOneThatHasThem() async throws {
@@ -288,7 +288,7 @@ struct SocketSharingTests {
         for try await _ in try client.subscribe(to: SocketClient.request(), at: endpoint) {}
         endpoint.target = try elsewhere.endpoint(options).target
         for try await _ in try client.subscribe(to: SocketClient.request(), at: endpoint) {}
-        let messages = elsewhere.heard.record.messages
+        let messages = elsewhere.received.record.messages
         #expect(messages.contains(#"{"type":"connection_init"}"#))
         #expect(messages.contains(#"{"type":"connection_init","payload":{"who":"Ann"}}"#))
     }
@@ -318,7 +318,7 @@ struct SocketSharingTests {
             for try await numbers in group { #expect(numbers == [1, 2, 3]) }
         }
         #expect(server.requests.count == 1)
-        let ids = server.heard.record.messages.compactMap { try? JSONValue(parsing: $0)["id"]?.string }
+        let ids = server.received.record.messages.compactMap { try? JSONValue(parsing: $0)["id"]?.string }
         #expect(ids.count == 1000)
         #expect(Set(ids).count == 1000)
     }
@@ -337,13 +337,13 @@ struct SocketSharingTests {
         }
         let endpoint = try server.endpoint()
         let client = SocketClient()
-        let heard = Lock(0)
+        let received = Lock(0)
         let first = Latch()
         let operation = try client.client.operationOverSubscriptionTransport(SocketClient.request(), at: endpoint)
         let task = Task {
             try await client.client.run(operation) { result in
                 guard result.response != nil else { return }
-                heard.withLock { $0 += 1 }
+                received.withLock { $0 += 1 }
                 first.open()
             }
         }
@@ -351,8 +351,8 @@ struct SocketSharingTests {
         task.cancel()
         await #expect(throws: NetworkError.self) { try await task.value }
         #expect(try await client.subscribe(endpoint, "b").numbers == [3])
-        #expect(heard.withLock { $0 } == 1)
-        #expect(server.heard.record.messages.contains(#"{"id":"1","type":"complete"}"#))
+        #expect(received.withLock { $0 } == 1)
+        #expect(server.received.record.messages.contains(#"{"id":"1","type":"complete"}"#))
         #expect(server.requests.count == 1)
     }
 
@@ -373,13 +373,13 @@ struct SocketSharingTests {
         }
         let endpoint = try server.endpoint()
         let client = SocketClient()
-        let heard = Lock(0)
+        let received = Lock(0)
         let first = Latch()
         let operation = try client.client.operationOverSubscriptionTransport(SocketClient.request(), at: endpoint)
         let task = Task {
             try await client.client.run(operation) { result in
                 guard result.response != nil else { return }
-                heard.withLock { $0 += 1 }
+                received.withLock { $0 += 1 }
                 first.open()
             }
         }
@@ -389,9 +389,9 @@ struct SocketSharingTests {
         async let other = client.subscribe(endpoint, "b")
         gate.open()
         #expect(try await other.numbers == [3])
-        #expect(heard.withLock { $0 } == 1)
-        #expect(server.heard.record.messages.contains(#"{"id":"1","type":"complete"}"#))
-        #expect(server.heard.record.connections == 1)
+        #expect(received.withLock { $0 } == 1)
+        #expect(server.received.record.messages.contains(#"{"id":"1","type":"complete"}"#))
+        #expect(server.received.record.connections == 1)
     }
 
     @Test func cancellingWhileConnectingClosesTheConnection() async throws {
@@ -424,17 +424,17 @@ struct SocketSharingTests {
             peer.hearAll()
         }
         let request = GraphQLRequest(query: "subscription { n ... @defer { late } }", kind: .subscription)
-        let heard = await EventTexts(
+        let received = await EventTexts(
             try SocketClient.shared.client.subscribe(to: request, at: server.endpoint()).events
         )
-        #expect(heard.events == ["open", #"{"n":1}"#, #"{"late":2,"n":1}"#, #"{"n":3}"#])
-        #expect(heard.error == nil)
+        #expect(received.events == ["open", #"{"n":1}"#, #"{"late":2,"n":1}"#, #"{"n":3}"#])
+        #expect(received.error == nil)
     }
 
     @Test func acknowledgementIsReportedOncePerConnectionBeforeItsOperations() async throws {
         let server = try SocketServer { peer in
             peer.receive("connection_init")
-            let isFirst = peer.heard.record.connections == 1
+            let isFirst = peer.received.record.connections == 1
             peer.say(#"{"type":"connection_ack"\#(isFirst ? #","payload":{"session":[1]}"# : "")}"#)
             if isFirst { peer.say(#"{"type":"connection_ack","payload":{"session":[2]}}"#) }
             let id = peer.operation()
@@ -443,18 +443,18 @@ struct SocketSharingTests {
             peer.complete(id)
             peer.hearAll()
         }
-        let heard = Lock<[String]>([])
+        let received = Lock<[String]>([])
         var options = GraphQLSocketOptions.lasting
         options.onEvent = { event in
-            if case .connected(let payload, _) = event { heard.withLock { $0.append(payload?.words ?? "nothing") } }
+            if case .connected(let payload, _) = event { received.withLock { $0.append(payload?.words ?? "nothing") } }
         }
         let outcome = try await SocketClient(retries: true).subscribe(server.endpoint(options)) { event in
-            if case .open = event { heard.withLock { $0.append("open") } }
+            if case .open = event { received.withLock { $0.append("open") } }
         }
         #expect(outcome.error == nil)
         #expect(outcome.numbers == [1, 1])
-        #expect(heard.withLock { $0.filter { $0 != "open" } } == [#"{"session":[1]}"#, "nothing"])
-        #expect(heard.withLock { $0.first } == #"{"session":[1]}"#)
+        #expect(received.withLock { $0.filter { $0 != "open" } } == [#"{"session":[1]}"#, "nothing"])
+        #expect(received.withLock { $0.first } == #"{"session":[1]}"#)
     }
 
     /// A server that cannot parse one operation may close the connection of all.
@@ -469,14 +469,14 @@ struct SocketSharingTests {
         let endpoint = try server.endpoint()
         let client = SocketClient()
         let held = try client.client.holdWebSocket(of: endpoint)
-        await server.heard.until { $0.count("connection_init") == 1 }
+        await server.received.until { $0.count("connection_init") == 1 }
         let broken = GraphQLRequest(query: "subscription { n", kind: .subscription)
         let error = await #expect(throws: NetworkError.self) {
             for try await _ in try client.client.subscribe(to: broken, at: endpoint) {}
         }
         #expect(error?.kind == .badRequest)
         #expect(try await client.subscribe(endpoint).numbers == [1])
-        #expect(server.heard.record.count("subscribe") == 1)
+        #expect(server.received.record.count("subscribe") == 1)
         #expect(server.requests.count == 1)
         held.cancel()
     }
@@ -510,7 +510,7 @@ struct SocketSharingTests {
     @Test(arguments: [300]) func operationsOfALostConnectionShareEachRetryAttempt(count: Int) async throws {
         let attempts = 6
         let server = try SocketServer { peer in
-            if peer.heard.record.connections > 1 { return }
+            if peer.received.record.connections > 1 { return }
             peer.acknowledge()
             for _ in 0..<count { _ = peer.operation() }
             peer.reset()
@@ -550,14 +550,14 @@ struct SocketSharingTests {
         let endpoint = try server.endpoint()
         let client = SocketClient()
         let cancelled = Task { try await client.execute(.mutation, endpoint) }
-        await server.heard.until { $0.count("connection_init") == 1 }
+        await server.received.until { $0.count("connection_init") == 1 }
         async let other = client.subscribe(endpoint)
         cancelled.cancel()
         #expect(try await cancelled.value.failure?.kind == .cancelled)
         gate.open()
         #expect(try await other.numbers == [1])
-        #expect(server.heard.record.count("subscribe") == 1)
-        #expect(server.heard.record.count("complete") == 0)
+        #expect(server.received.record.count("subscribe") == 1)
+        #expect(server.received.record.count("complete") == 0)
     }
 
     @Test func manyResultsArriveCompleteAndInOrder() async throws {

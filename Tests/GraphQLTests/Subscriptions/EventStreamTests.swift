@@ -50,9 +50,9 @@ import Testing
 
     @Test func resultsArriveUntilTheServerSendsComplete() async throws {
         let fixture = try SubscriptionFixture(answers: .events(": hello\n\n" + events(1...3)))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":2}"#, #"{"count":3}"#])
-        #expect(heard.error == nil)
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#, #"{"count":2}"#, #"{"count":3}"#])
+        #expect(received.error == nil)
         #expect(fixture.server.requests.count == 1)
         let request = try #require(fixture.server.requests.first)
         #expect(request.method == "POST")
@@ -67,8 +67,8 @@ import Testing
     @Test func subscriptionIsSentInTheURLIfTheEndpointSaysSo() async throws {
         var fixture = try SubscriptionFixture(answers: .events("id: 7\n" + Self.next), .events(events(2...2)))
         fixture.endpoint.subscriptionMethod = .get
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
         #expect(fixture.server.requests.map(\.method) == ["GET", "GET"])
         let request = try #require(fixture.server.requests.last)
         #expect(request.target == "/graphql?query=subscription%20Count%20%7B%20count%20%7D")
@@ -84,7 +84,7 @@ import Testing
         var fixture = try SubscriptionFixture(answers: .events(events(1...1)))
         fixture.endpoint.subscriptionMethod = .get
         fixture.endpoint.maxURLBytes = 60
-        #expect(try await fixture.heard().error == nil)
+        #expect(try await fixture.received().error == nil)
         #expect(fixture.server.requests.map(\.method) == ["POST"])
     }
 
@@ -123,21 +123,21 @@ import Testing
         let fixture = try SubscriptionFixture(
             answers: .chunked(text.map { Data([$0]) }, ["Content-Type": "text/event-stream"])
         )
-        #expect(try await fixture.heard().events == ["open", #"{"count":1}"#, #"{"count":2}"#])
+        #expect(try await fixture.received().events == ["open", #"{"count":1}"#, #"{"count":2}"#])
     }
 
     @Test func completeEventMayHaveNoData() async throws {
         let fixture = try SubscriptionFixture(answers: .events(Self.next + "event: complete\n\n"))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#])
-        #expect(heard.error == nil)
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#])
+        #expect(received.error == nil)
     }
 
     @Test func streamThatEndsWithoutCompleteIsRetried() async throws {
         let fixture = try SubscriptionFixture(answers: .events(Self.next), .events(events(2...2)))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
-        #expect(heard.error == nil)
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
+        #expect(received.error == nil)
     }
 
     @Test func lostConnectionIsReplaced() async throws {
@@ -146,26 +146,28 @@ import Testing
             .sequence([.begun("event: next\ndata: {\"dat"), .close]),
             .events(events(2...2))
         )
-        let heard = try await fixture.heard()
-        #expect(heard.events.count == 7)
+        let received = try await fixture.received()
+        #expect(received.events.count == 7)
         #expect(
-            heard.events.filter { !$0.hasPrefix("lost") } == ["open", #"{"count":1}"#, "open", "open", #"{"count":2}"#]
+            received.events.filter { !$0.hasPrefix("lost") } == [
+                "open", #"{"count":1}"#, "open", "open", #"{"count":2}"#,
+            ]
         )
-        #expect(heard.error == nil)
+        #expect(received.error == nil)
     }
 
     @Test func idleStreamTimesOutAndIsRetried() async throws {
         var fixture = try SubscriptionFixture(answers: .sequence([.begun(Self.next), .stall]), .events(events(2...2)))
         fixture.endpoint.options = TransferOptions(timeouts: TransferOptions.Timeouts(idle: .milliseconds(200)))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#, "lost: timeout, 0", "open", #"{"count":2}"#])
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#, "lost: timeout, 0", "open", #"{"count":2}"#])
     }
 
     @Test func subscriptionFailsAfterTooManyLosses() async throws {
         let fixture = try SubscriptionFixture(answers: .events(": nothing\n\n"))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", "lost: truncated, 0", "open", "lost: truncated, 0", "open"])
-        #expect(heard.error?.kind == .truncated)
+        let received = try await fixture.received()
+        #expect(received.events == ["open", "lost: truncated, 0", "open", "lost: truncated, 0", "open"])
+        #expect(received.error?.kind == .truncated)
     }
 
     @Test func retrySendsTheLastEventID() async throws {
@@ -177,7 +179,7 @@ import Testing
             .events("id:\n" + Self.next),
             .events(events(2...2))
         )
-        #expect(try await fixture.heard().error == nil)
+        #expect(try await fixture.received().error == nil)
         // An id without data counts too, an unfinished event does not.
         #expect(fixture.server.requests.map { $0["Last-Event-ID"] } == [nil, "b", "b", "ä", nil])
     }
@@ -186,11 +188,13 @@ import Testing
         let clock = ManualClock()
         let fixture = try SubscriptionFixture(answers: .events("retry: 7000\n\n" + Self.next), .events(events(2...2)))
         fixture.dependencies.clock = clock
-        async let heard = fixture.heard()
+        async let received = fixture.received()
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(7))
         clock.advance(by: .seconds(7))
-        #expect(try await heard.events == ["open", #"{"count":1}"#, "lost: truncated, 7000", "open", #"{"count":2}"#])
+        #expect(
+            try await received.events == ["open", #"{"count":1}"#, "lost: truncated, 7000", "open", #"{"count":2}"#]
+        )
     }
 
     @Test func tooLongRetryFieldIsCapped() async throws {
@@ -198,11 +202,11 @@ import Testing
         let fixture = try SubscriptionFixture(answers: .events("retry: 900000\n\n"), .events(events(2...2)))
         fixture.retry(by: Backoff(base: .zero, maxServerDelay: .seconds(9), limit: 3))
         fixture.dependencies.clock = clock
-        async let heard = fixture.heard()
+        async let received = fixture.received()
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(9))
         clock.advance(by: .seconds(9))
-        #expect(try await heard.error == nil)
+        #expect(try await received.error == nil)
     }
 
     @Test(arguments: [408, 429, 500, 502, 503, 504])
@@ -213,11 +217,11 @@ import Testing
             .events(events(1...1))
         )
         fixture.dependencies.clock = clock
-        async let heard = fixture.heard()
+        async let received = fixture.received()
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(3))
         clock.advance(by: .seconds(3))
-        #expect(try await heard.events == ["lost: status, 3000", "open", #"{"count":1}"#])
+        #expect(try await received.events == ["lost: status, 3000", "open", #"{"count":1}"#])
     }
 
     @Test(arguments: [400, 401, 403, 409, 422, 505])
@@ -226,12 +230,12 @@ import Testing
             [.events(), .multipart],
             answers: .response(status, ["Content-Type": "text/plain"], "no")
         )
-        let heard = try await fixture.heard()
-        #expect(heard.events == [])
-        #expect(heard.error?.kind == .status)
-        #expect(heard.error?.response?.status.code == status)
-        #expect(heard.error?.data == Data("no".utf8))
-        #expect(heard.error?.request?.method == .post)
+        let received = try await fixture.received()
+        #expect(received.events == [])
+        #expect(received.error?.kind == .status)
+        #expect(received.error?.response?.status.code == status)
+        #expect(received.error?.data == Data("no".utf8))
+        #expect(received.error?.request?.method == .post)
         #expect(fixture.server.requests.count == 1)
     }
 
@@ -247,7 +251,7 @@ import Testing
         let url = try #require(URL(string: fixture.server.url))
         let origin = try #require(Origin(url))
         fixture.dependencies.interceptors.add(AuthInterceptor(rules, origins: [origin]))
-        #expect(try await fixture.heard().events == ["open", #"{"count":1}"#])
+        #expect(try await fixture.received().events == ["open", #"{"count":1}"#])
         #expect(fixture.server.requests.map { $0["Authorization"] } == ["old", "new"])
     }
 
@@ -264,11 +268,11 @@ import Testing
             [.events(), .multipart],
             answers: .json(body, status: status, type: type)
         )
-        let heard = try await fixture.heard()
-        #expect(heard.events == [])
-        #expect(heard.error?.kind == kind)
-        #expect(heard.error?.graphQLErrors.map(\.code) == ["BAD"])
-        #expect(heard.error?.response?.status.code == status)
+        let received = try await fixture.received()
+        #expect(received.events == [])
+        #expect(received.error?.kind == kind)
+        #expect(received.error?.graphQLErrors.map(\.code) == ["BAD"])
+        #expect(received.error?.response?.status.code == status)
         #expect(fixture.server.requests.count == 1)
     }
 
@@ -278,7 +282,7 @@ import Testing
             event: next\ndata: {"data":{"count":null},"errors":[{"message":"bang"}]}\n\n
             """
         let fixture = try SubscriptionFixture(answers: .events(text + events(3...3)))
-        #expect(try await fixture.heard().events == ["open", "null boom", #"{"count":null} bang"#, #"{"count":3}"#])
+        #expect(try await fixture.received().events == ["open", "null boom", #"{"count":null} bang"#, #"{"count":3}"#])
     }
 
     @Test(
@@ -289,10 +293,10 @@ import Testing
         ]
     )
     func subscriptionThatTheServerRunsAsAQueryIsUnsupported(type: String, body: String) async throws {
-        let heard = try await SubscriptionFixture(answers: .json(body, type: type)).heard()
-        #expect(heard.events == [])
-        #expect(heard.error?.kind == .unsupported)
-        #expect(heard.error?.message.contains("it returned application/") == true)
+        let received = try await SubscriptionFixture(answers: .json(body, type: type)).received()
+        #expect(received.events == [])
+        #expect(received.error?.kind == .unsupported)
+        #expect(received.error?.message.contains("it returned application/") == true)
     }
 
     @Test(
@@ -300,17 +304,17 @@ import Testing
     )
     func errorsOfASubscriptionThatDidNotStartAreReported(body: String) async throws {
         let fixture = try SubscriptionFixture([.events(), .multipart], answers: .json(body))
-        let heard = try await fixture.heard()
-        #expect(heard.error?.kind == .graphQL)
-        #expect(heard.error?.graphQLErrors.map(\.message) == ["no"])
+        let received = try await fixture.received()
+        #expect(received.error?.kind == .graphQL)
+        #expect(received.error?.graphQLErrors.map(\.message) == ["no"])
         #expect(fixture.server.requests.count == 1)
     }
 
     @Test func status204EndsTheSubscription() async throws {
         let fixture = try SubscriptionFixture(answers: .events("id: 1\n" + Self.next), .response(204))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0"])
-        #expect(heard.error == nil)
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#, "lost: truncated, 0"])
+        #expect(received.error == nil)
         #expect(fixture.server.requests.count == 2)
     }
 
@@ -331,7 +335,7 @@ import Testing
             guard request["Accept"]?.hasPrefix("multipart/mixed") == true else { return answer }
             return .parts("--graphql\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql--")
         }
-        for _ in 0..<2 { #expect(try await fixture.heard().events == ["open", #"{"count":1}"#]) }
+        for _ in 0..<2 { #expect(try await fixture.received().events == ["open", #"{"count":1}"#]) }
         #expect(fixture.server.requests.map { $0["Accept"]?.prefix(4) } == ["text", "mult", "mult"])
     }
 
@@ -370,7 +374,7 @@ import Testing
             answers: .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406)
         )
         for _ in 0..<2 {
-            let error = try await fixture.heard().error
+            let error = try await fixture.received().error
             #expect(error?.kind == .unsupported)
             #expect(error?.graphQLErrors.map(\.message) == ["accept header"])
             #expect(error?.response?.status.code == 406)
@@ -381,8 +385,8 @@ import Testing
 
     @Test func leavingTheLoopEndsTheTransfer() async throws {
         let fixture = try SubscriptionFixture(answers: .sequence([.begun(Self.next), .stall]))
-        let heard = await EventTexts(try fixture.subscription().events, upTo: 2)
-        #expect(heard.events == ["open", #"{"count":1}"#])
+        let received = await EventTexts(try fixture.subscription().events, upTo: 2)
+        #expect(received.events == ["open", #"{"count":1}"#])
         #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 
@@ -428,7 +432,7 @@ import Testing
     @Test func subscriptionSendsItsTextDespiteAutomaticHashes() async throws {
         var fixture = try SubscriptionFixture(answers: .events(events(1...1)))
         fixture.endpoint.documentStyle = .automatic
-        #expect(try await fixture.heard().error == nil)
+        #expect(try await fixture.received().error == nil)
         let body = try JSONValue(parsing: try #require(fixture.server.requests.first).body)
         #expect(body["query"]?.string == SubscriptionFixture.query)
         #expect(body["extensions"] == nil)
@@ -489,9 +493,9 @@ import Testing
             } else {
                 .events(payloads.map { Self.event(1, $0) }.joined() + "event: complete\ndata:\n\n")
             }
-        let heard = try await SubscriptionFixture([way], answers: answer).heard(Self.inPieces)
-        #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#, #"{"count":3}"#])
-        #expect(heard.error == nil)
+        let received = try await SubscriptionFixture([way], answers: answer).received(Self.inPieces)
+        #expect(received.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#, #"{"count":3}"#])
+        #expect(received.error == nil)
     }
 
     @Test(arguments: [inPieces, "{ count ... @defer { late } }"])
@@ -501,9 +505,9 @@ import Testing
         var fixture = try SubscriptionFixture(answers: .sequence([.begun(text), .stall]))
         let error: NetworkError?
         if query == Self.inPieces {
-            let heard = try await fixture.heard(query)
-            #expect(heard.events == ["open", #"{"count":1}"#])
-            error = heard.error
+            let received = try await fixture.received(query)
+            #expect(received.events == ["open", #"{"count":1}"#])
+            error = received.error
         } else {
             fixture.endpoint.kindsOverSubscriptionTransports = [.query]
             error = await #expect(throws: NetworkError.self) {
@@ -520,9 +524,9 @@ import Testing
             answers: .events(Self.pieces.map { Self.event(1, $0) }.joined() + Self.event(2, Self.pieces[0])),
             .events(Self.event(3, Self.pieces[0]) + Self.event(4, Self.pieces[1]) + "event: complete\ndata:\n\n")
         )
-        let heard = try await fixture.heard(Self.inPieces)
+        let received = try await fixture.received(Self.inPieces)
         let whole = [#"{"count":1}"#, #"{"count":1,"late":2}"#]
-        #expect(heard.events == ["open"] + whole + [whole[0], "lost: truncated, 0", "open"] + whole)
+        #expect(received.events == ["open"] + whole + [whole[0], "lost: truncated, 0", "open"] + whole)
         #expect(fixture.server.requests.map { $0["Last-Event-ID"] } == [nil, "1"])
     }
 }

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    private func heard(_ way: GraphQLEndpoint.SubscriptionTransport, _ sizes: [Int], limit: Int) async throws
+    private func received(_ way: GraphQLEndpoint.SubscriptionTransport, _ sizes: [Int], limit: Int) async throws
         -> EventTexts
     {
         var fixture = try SubscriptionFixture([way]) { request in
@@ -42,39 +42,39 @@ import Testing
             }
         }
         fixture.endpoint.maxMessageBytes = limit
-        return try await fixture.heard()
+        return try await fixture.received()
     }
 
     @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .events(.single), .multipart])
     func tooLargeMessageEndsTheSubscriptionAndNamesTheLimit(way: GraphQLEndpoint.SubscriptionTransport) async throws {
-        let heard = try await heard(way, [200, 3000], limit: 1000)
-        #expect(heard.events.count == 2)
-        #expect(heard.error?.kind == .tooLarge)
-        #expect(heard.error?.message == "a message of the subscription is larger than the 1000 bytes allowed")
-        #expect(heard.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
+        let received = try await received(way, [200, 3000], limit: 1000)
+        #expect(received.events.count == 2)
+        #expect(received.error?.kind == .tooLarge)
+        #expect(received.error?.message == "a message of the subscription is larger than the 1000 bytes allowed")
+        #expect(received.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
     }
 
     @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .events(.single), .multipart])
     func messageBelowTheLimitIsDelivered(way: GraphQLEndpoint.SubscriptionTransport) async throws {
-        let heard = try await heard(way, [200, 900], limit: 1000)
-        #expect(heard.events.count == 3)
-        #expect(heard.error == nil)
+        let received = try await received(way, [200, 900], limit: 1000)
+        #expect(received.events.count == 3)
+        #expect(received.error == nil)
     }
 
     @Test func singleJSONResponseHasTheSameLimit() async throws {
         var fixture = try SubscriptionFixture(answers: .json(Self.results([2000])[0]))
         fixture.endpoint.maxMessageBytes = 1000
-        let heard = try await fixture.heard()
-        #expect(heard.error?.kind == .tooLarge)
-        #expect(heard.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
+        let received = try await fixture.received()
+        #expect(received.error?.kind == .tooLarge)
+        #expect(received.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
     }
 
     @Test(arguments: [0, -1]) func nonpositiveLimitIsABadConfiguration(limit: Int) async throws {
         var fixture = try SubscriptionFixture(answers: .events(events(1...1)))
         fixture.endpoint.maxMessageBytes = limit
-        let heard = try await fixture.heard()
-        #expect(heard.error?.kind == .badConfiguration)
-        #expect(heard.error?.message == "GraphQLEndpoint.maxMessageBytes is \(limit)")
+        let received = try await fixture.received()
+        #expect(received.error?.kind == .badConfiguration)
+        #expect(received.error?.message == "GraphQLEndpoint.maxMessageBytes is \(limit)")
         #expect(fixture.server.requests.isEmpty)
     }
 }

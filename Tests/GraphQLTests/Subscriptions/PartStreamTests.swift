@@ -25,9 +25,9 @@ import Testing
     @Test(arguments: Self.payloadsOfPartsAreResultsArguments)
     func payloadsOfPartsAreResults(text: String) async throws {
         let fixture = try SubscriptionFixture([.multipart], answers: .parts(text))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1}"#])
-        #expect(heard.error == nil)
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#, #"{"count":1}"#])
+        #expect(received.error == nil)
         let request = try #require(fixture.server.requests.first)
         #expect(request.method == "POST")
         #expect(
@@ -42,10 +42,10 @@ import Testing
     func transportErrorEndsTheSubscription(payload: String, expected: [String]) async throws {
         let part = "{\"payload\":\(payload),\"errors\":[{\"message\":\"gone\",\"extensions\":{\"code\":\"SUBGRAPH\"}}]}"
         let fixture = try SubscriptionFixture([.multipart], answers: .parts("--graphql\r\n\r\n\(part)\r\n--graphql--"))
-        let heard = try await fixture.heard()
-        #expect(heard.events == expected)
-        #expect(heard.error?.kind == .graphQL)
-        #expect(heard.error?.graphQLErrors.map(\.message) == ["gone"])
+        let received = try await fixture.received()
+        #expect(received.events == expected)
+        #expect(received.error?.kind == .graphQL)
+        #expect(received.error?.graphQLErrors.map(\.message) == ["gone"])
         #expect(fixture.server.requests.count == 1)
     }
 
@@ -56,18 +56,18 @@ import Testing
             answers: isReset ? .sequence([begun, .reset]) : .parts("--graphql" + Self.part),
             .parts("--graphql\(Self.part)--")
         )
-        let heard = try await fixture.heard()
-        #expect(heard.events.filter { !$0.hasPrefix("lost") } == ["open", #"{"count":1}"#, "open", #"{"count":1}"#])
-        #expect(heard.events.count == 5)
-        #expect(heard.error == nil)
+        let received = try await fixture.received()
+        #expect(received.events.filter { !$0.hasPrefix("lost") } == ["open", #"{"count":1}"#, "open", #"{"count":1}"#])
+        #expect(received.events.count == 5)
+        #expect(received.error == nil)
     }
 
     @Test(arguments: ["[1]", "{\"payload\":", "no"])
     func invalidPartEndsTheSubscription(text: String) async throws {
         let fixture = try SubscriptionFixture([.multipart], answers: .parts("--graphql\r\n\r\n\(text)\r\n--graphql--"))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open"])
-        #expect(heard.error?.kind == .decoding)
+        let received = try await fixture.received()
+        #expect(received.events == ["open"])
+        #expect(received.error?.kind == .decoding)
         #expect(fixture.server.requests.count == 1)
     }
 
@@ -76,7 +76,7 @@ import Testing
             [.multipart],
             answers: .response(200, ["Content-Type": "multipart/mixed"], "x")
         )
-        #expect(try await fixture.heard().error?.kind == .protocol)
+        #expect(try await fixture.received().error?.kind == .protocol)
     }
 
     @Test func leavingTheLoopEndsTheTransfer() async throws {

@@ -38,9 +38,9 @@ import Testing
 
     @Test func streamIsReservedAndOpenedBeforeTheOperationIsSent() async throws {
         let fixture = try fixture(.sequence([.begun(":\n\n" + Self.next1 + Self.complete1), .stall]))
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["open", #"{"count":1}"#])
-        #expect(heard.error == nil)
+        let received = try await fixture.received()
+        #expect(received.events == ["open", #"{"count":1}"#])
+        #expect(received.error == nil)
         // The scripted events may arrive before the operation is sent.
         #expect(await fixture.server.until { $0.requestCount == 3 })
         let requests = fixture.server.requests
@@ -113,10 +113,10 @@ import Testing
     @Test func operationsWithOtherCredentialsUseAnotherStream() async throws {
         let stream = LoopbackServer.Response.sequence([.begun(Self.next1 + Self.complete1), .stall])
         var fixture = try fixture(stream, stream, stream)
-        #expect(try await fixture.heard().error == nil)
+        #expect(try await fixture.received().error == nil)
         #expect(await fixture.server.until { $0.requestCount == 3 })
         fixture.endpoint.headers["Authorization"] = "another"
-        #expect(try await fixture.heard().error == nil)
+        #expect(try await fixture.received().error == nil)
         #expect(await fixture.server.until { $0.requestCount == 6 })
         #expect(methods(fixture) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
         #expect(
@@ -150,7 +150,7 @@ import Testing
         }
         var first = try fixture.subscription().events.makeAsyncIterator()
         #expect(try await first.next()?.words == "open")
-        let refused = try await fixture.heard("subscription { wrong }")
+        let refused = try await fixture.received("subscription { wrong }")
         #expect(refused.events == [])
         #expect(refused.error?.kind == kind)
         #expect(refused.error?.graphQLErrors.map(\.message) == ["no such field"])
@@ -196,11 +196,11 @@ import Testing
         let clock = ManualClock()
         let fixture = try fixture(.events("retry: 7000\n\n"), .sequence([.begun(Self.complete1), .stall]))
         fixture.dependencies.clock = clock
-        async let heard = fixture.heard()
+        async let received = fixture.received()
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(7))
         clock.advance(by: .seconds(7))
-        #expect(try await heard.error == nil)
+        #expect(try await received.error == nil)
     }
 
     @Test func leavingTheLoopSendsDelete() async throws {
@@ -234,7 +234,7 @@ import Testing
             .sequence([.begun(Self.next1 + Self.complete1 + "event: complete\ndata: {\"id\":\"2\"}\n\n"), .stall])
         )
         fixture.dependencies.clock = clock
-        #expect(try await fixture.heard().error == nil)
+        #expect(try await fixture.received().error == nil)
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(4))
@@ -261,8 +261,8 @@ import Testing
             transport = curl
             let client = NetworkClientDefault(dependencies: fixture.dependencies, transport: curl)
             let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
-            let heard = await EventTexts(try client.subscribe(to: request, at: fixture.endpoint).events)
-            #expect(heard.error == nil)
+            let received = await EventTexts(try client.subscribe(to: request, at: fixture.endpoint).events)
+            #expect(received.error == nil)
             await clock.waitForSleepers(1)
             clock.advance(by: .seconds(5))
             return fixture.server
@@ -289,7 +289,7 @@ import Testing
             default: return .events(events(1...1))
             }
         }
-        for _ in 0..<2 { #expect(try await fixture.heard().events == ["open", #"{"count":1}"#]) }
+        for _ in 0..<2 { #expect(try await fixture.received().events == ["open", #"{"count":1}"#]) }
         #expect(methods(fixture).filter { $0 == "PUT" }.count == 1)
     }
 
@@ -300,7 +300,7 @@ import Testing
                 if request.method == method { return .response(status) }
                 return request.method == "PUT" ? .response(201, [:], "t") : .sequence([.begun(":\n\n"), .stall])
             }
-            let error = try await fixture.heard().error
+            let error = try await fixture.received().error
             #expect(error?.kind == kind)
             #expect(error?.response?.status.code == status)
         }
@@ -315,8 +315,8 @@ import Testing
                 return .response(isFirst ? 404 : 202)
             }
         }
-        let heard = try await fixture.heard()
-        #expect(heard.events == ["lost: network, 0", "open"])
+        let received = try await fixture.received()
+        #expect(received.events == ["lost: network, 0", "open"])
         #expect(await fixture.server.until { $0.requestCount == 6 })
         #expect(methods(fixture) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
     }
@@ -328,28 +328,28 @@ import Testing
     @Test(arguments: Self.malformedEventIsAProtocolErrorArguments)
     func malformedEventIsAProtocolError(data: String) async throws {
         let fixture = try fixture(.sequence([.begun("event: next\ndata: \(data)\n\n"), .stall]))
-        #expect(try await fixture.heard().error?.kind == .protocol)
+        #expect(try await fixture.received().error?.kind == .protocol)
     }
 
     @Test func forbiddenHandshakeFallsBackButIsNotRemembered() async throws {
         let fixture = try SubscriptionFixture([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(403) : .events(events(1...1))
         }
-        for _ in 0..<2 { #expect(try await fixture.heard().events == ["open", #"{"count":1}"#]) }
+        for _ in 0..<2 { #expect(try await fixture.received().events == ["open", #"{"count":1}"#]) }
         #expect(fixture.server.requests.map(\.method) == ["GET", "POST", "GET", "POST"])
         let forbidding = try SubscriptionFixture([.webSocket(), .events()]) { request in
             .response(request.method == "GET" ? 403 : 405)
         }
-        #expect(try await forbidding.heard().error?.response?.status == .forbidden)
+        #expect(try await forbidding.received().error?.response?.status == .forbidden)
     }
 
     @Test func retiringConnectionsResetsUnsupportedTransports() async throws {
         let fixture = try SubscriptionFixture([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(404) : .events(events(1...1))
         }
-        for _ in 0..<2 { _ = try await fixture.heard() }
+        for _ in 0..<2 { _ = try await fixture.received() }
         fixture.endpoint.retireConnections()
-        _ = try await fixture.heard()
+        _ = try await fixture.received()
         #expect(fixture.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
 
@@ -378,7 +378,7 @@ import Testing
         fixture.dependencies.clock = clock
         for wait in [0, 299, 1] {
             clock.advance(by: .seconds(wait))
-            #expect(try await fixture.heard().error == nil)
+            #expect(try await fixture.received().error == nil)
         }
         #expect(fixture.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
@@ -417,9 +417,9 @@ import Testing
         ]
         let text = payloads.map { "event: next\ndata: {\"id\":\"1\",\"payload\":\($0)}\n\n" }.joined()
         let fixture = try fixture(.sequence([.begun(text + Self.complete1), .stall]))
-        let heard = try await fixture.heard("subscription { count ... @defer { late } }")
-        #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#])
-        #expect(heard.error == nil)
+        let received = try await fixture.received("subscription { count ... @defer { late } }")
+        #expect(received.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#])
+        #expect(received.error == nil)
     }
 
     @Test func uploadsUseAnotherTransport() async throws {
@@ -434,8 +434,8 @@ import Testing
             variables: Data(#"{"file":null}"#.utf8)
         )
         try request.attach(FormFile(Data("x".utf8), filename: "x"), at: "variables.file")
-        let heard = await EventTexts(try fixture.client.subscribe(to: request, at: fixture.endpoint).events)
-        #expect(heard.events == ["open", #"{"count":1}"#])
+        let received = await EventTexts(try fixture.client.subscribe(to: request, at: fixture.endpoint).events)
+        #expect(received.events == ["open", #"{"count":1}"#])
         #expect(fixture.server.requests.map(\.method) == ["POST"])
         #expect(fixture.server.requests.last?["Content-Type"]?.hasPrefix("multipart/form-data") == true)
         var others = fixture.endpoint

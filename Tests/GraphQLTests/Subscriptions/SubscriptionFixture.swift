@@ -55,7 +55,7 @@ struct SubscriptionFixture {
     }
 
     /// Returns all events of a subscription and its error.
-    func heard(_ query: String = Self.query) async throws -> EventTexts {
+    func received(_ query: String = Self.query) async throws -> EventTexts {
         await EventTexts(try subscription(query).events)
     }
 }

@@ -131,7 +131,7 @@ import Testing
         #expect(await oldest.rest().events == words(1...3) + ["missed 6"])
     }
 
-    @Test(arguments: [0, .min]) func oneResultIsKeptWhateverItsSize(maxBytes: Int) async throws {
+    @Test(arguments: [0, .min]) func oneResultOfAnySizeIsKept(maxBytes: Int) async throws {
         var fixture = try await Fixture(.newest(100, maxBytes: maxBytes)) { emit in Self.counts(1...3, emit) }
         #expect(await fixture.rest().events == ["missed 2"] + words(3...3))
     }

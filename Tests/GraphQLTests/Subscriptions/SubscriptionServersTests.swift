@@ -48,9 +48,9 @@ struct SubscriptionServersTests {
 
     @Test(arguments: Self.resultsArriveUntilTheServerCompletesArguments)
     func resultsArriveUntilTheServerCompletes(path: String, way: GraphQLEndpoint.SubscriptionTransport) async throws {
-        let heard = await EventTexts(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
-        #expect(heard.events == ["open"] + counts(1...5))
-        #expect(heard.error == nil)
+        let received = await EventTexts(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
+        #expect(received.events == ["open"] + counts(1...5))
+        #expect(received.error == nil)
     }
 
     private static let leavingTheLoopReachesTheServerArguments: [(String, GraphQLEndpoint.SubscriptionTransport)] = [
@@ -62,17 +62,22 @@ struct SubscriptionServersTests {
     func leavingTheLoopReachesTheServer(path: String, way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let test = "leaving \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way], test: test)
-        let heard = await EventTexts(try subscription("subscription { count(to: 100000) }", endpoint).events, upTo: 4)
-        #expect(heard.events == ["open"] + counts(1...3))
+        let received = await EventTexts(
+            try subscription("subscription { count(to: 100000) }", endpoint).events,
+            upTo: 4
+        )
+        #expect(received.events == ["open"] + counts(1...3))
         try await GraphQLServer.shared.event("count ended", of: test)
     }
 
     @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .multipart])
     func errorsOfAResultAreReported(way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let endpoint = try await endpoint("/graphql", [way])
-        let heard = await EventTexts(try subscription("subscription { count(to: 3, failAt: 2) }", endpoint).events)
-        #expect(heard.events.starts(with: ["open"] + counts(1...1)))
-        #expect(heard.events.contains { $0.contains("boom") } || heard.error?.graphQLErrors.first?.message == "boom")
+        let received = await EventTexts(try subscription("subscription { count(to: 3, failAt: 2) }", endpoint).events)
+        #expect(received.events.starts(with: ["open"] + counts(1...1)))
+        #expect(
+            received.events.contains { $0.contains("boom") } || received.error?.graphQLErrors.first?.message == "boom"
+        )
     }
 
     private static let rejectedOperationTriesNoOtherTransportArguments:
@@ -86,9 +91,9 @@ struct SubscriptionServersTests {
     func rejectedOperationTriesNoOtherTransport(path: String, way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let test = "refused \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way, .multipart], test: test)
-        let heard = await EventTexts(try subscription("subscription { nothing }", endpoint).events)
-        let told = heard.events.joined() + (heard.error?.graphQLErrors.map(\.message).joined() ?? "")
-        #expect(told.contains("Cannot query field 'nothing'"))
+        let received = await EventTexts(try subscription("subscription { nothing }", endpoint).events)
+        let text = received.events.joined() + (received.error?.graphQLErrors.map(\.message).joined() ?? "")
+        #expect(text.contains("Cannot query field 'nothing'"))
         let methods = try await GraphQLServer.shared.log(of: test)["requests"]?.array?.compactMap {
             $0["method"]?.string
         }
@@ -99,8 +104,8 @@ struct SubscriptionServersTests {
         let ways: [GraphQLEndpoint.SubscriptionTransport] = [.webSocket(), .multipart, .events(.single), .events()]
         let endpoint = try await endpoint("/sse-only", ways, test: "order")
         for _ in 0..<2 {
-            let heard = await EventTexts(try subscription("subscription { count(to: 2) }", endpoint).events)
-            #expect(heard.events == ["open"] + counts(1...2))
+            let received = await EventTexts(try subscription("subscription { count(to: 2) }", endpoint).events)
+            #expect(received.events == ["open"] + counts(1...2))
         }
         let requests = try await GraphQLServer.shared.log(of: "order")["requests"]?.array ?? []
         #expect(requests.compactMap { $0["method"]?.string } == ["WEBSOCKET", "POST", "PUT", "POST", "POST"])

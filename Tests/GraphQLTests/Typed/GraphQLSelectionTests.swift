@@ -189,7 +189,7 @@ struct GraphQLSelectionTests {
         }
     }
 
-    private struct Told: Decodable {
+    private struct ConfiguredSelection: Decodable {
         init(from decoder: any Decoder) throws {
             let key = try #require(CodingUserInfoKey(rawValue: "field"))
             let name = try #require(decoder.userInfo[key] as? String)
@@ -200,6 +200,6 @@ struct GraphQLSelectionTests {
 
     @Test func userInfoReachesTheType() throws {
         let key = try #require(CodingUserInfoKey(rawValue: "field"))
-        #expect(try GraphQLSelection.of(Told.self, userInfo: [key: "told"]).description == "{ told }")
+        #expect(try GraphQLSelection.of(ConfiguredSelection.self, userInfo: [key: "told"]).description == "{ told }")
     }
 }

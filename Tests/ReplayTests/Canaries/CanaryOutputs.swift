@@ -51,10 +51,10 @@ struct CanaryOutputs {
         outputs["tests"] = Data(Recording.GeneratedTests(recording, title: "a", redactor: nil).source.utf8)
         outputs["inner text"] = Data(String(reflecting: entries).utf8)
         try add(filesBelow: path, as: "log")
-        try addArchives(of: recording, besides: path)
+        try addArchives(of: recording, nextTo: path)
     }
 
-    private mutating func addArchives(of recording: Recording, besides path: String) throws {
+    private mutating func addArchives(of recording: Recording, nextTo path: String) throws {
         try recording.writeHAR(to: "\(path).har")
         outputs["archive"] = try contents("\(path).har")
         let folder = "\(path)-attached"
@@ -154,12 +154,12 @@ struct CanaryOutputs {
         head.headerFields[.authorization] = "Bearer \(Canary.secret(9_015))"
         let socket = try await RecordingTransport(CurlTransport(), log: log).openWebSocket(WebSocket.Request(head))
         try await socket.send(.text(said[1]))
-        var heard = 0
+        var received = 0
         for try await message in socket.messages {
             guard case .text(let text) = message, !Canary.forms(in: Data(text.utf8)).isEmpty else { continue }
-            heard += 1
+            received += 1
         }
-        #expect(heard == 2)
+        #expect(received == 2)
         return server.requests
     }
 

@@ -15,13 +15,13 @@ import Testing
     func noSecretIsWrittenAnywhere(_ style: LogInterceptor.Style) async throws {
         try await withLogDirectory { path in
             let plants = Plant.all
-            let told = try await CanaryOutputs(plants, style, log: path)
+            let outputs = try await CanaryOutputs(plants, style, log: path)
             // The secrets were really sent and received.
             for plant in plants {
-                #expect(told.entries.contains { $0.request.url.contains("/\(plant.name)") }, "\(plant.name)")
+                #expect(outputs.entries.contains { $0.request.url.contains("/\(plant.name)") }, "\(plant.name)")
             }
-            #expect(told.sent >= plants.count / 2)
-            for (name, data) in told.outputs {
+            #expect(outputs.sent >= plants.count / 2)
+            for (name, data) in outputs.outputs {
                 #expect(!data.isEmpty, "\(name)")
                 #expect(Canary.forms(in: data) == [], "\(name): \(CanaryOutputs.around(data))")
             }

@@ -276,16 +276,16 @@ struct LogLimitsTests {
 
             """
         try Data(lines.utf8).write(to: URL(fileURLWithPath: LogDirectory(path: directory).segment(1)))
-        let told = LogDirectory(path: directory).part(of: "s-1", .response)
-        let untold = LogDirectory(path: directory).part(of: "r-9", .response)
-        try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/\(told)"))
-        try age(directory, 7_200) { $0 == told }
+        let declared = LogDirectory(path: directory).part(of: "s-1", .response)
+        let undeclared = LogDirectory(path: directory).part(of: "r-9", .response)
+        try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/\(declared)"))
+        try age(directory, 7_200) { $0 == declared }
         var limits = LogLimits(LogDirectory(path: directory), RequestLog.Options())
         #expect(try limits.clear())
         #expect(limits.known.isEmpty)
         // Older than all segments of the log.
-        try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/\(untold)"))
-        try age(directory, 20_000) { $0 == untold }
+        try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/\(undeclared)"))
+        try age(directory, 20_000) { $0 == undeclared }
         #expect(try limits.clear())
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(directory)/bodies") == ["s-1.response.part"])
     }

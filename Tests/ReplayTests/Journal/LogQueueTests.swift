@@ -91,7 +91,7 @@ struct LogQueueTests {
         #expect(batch.truncatedBodies == [])
     }
 
-    @Test func bodyWhoseOpeningWasDroppedReceivesNoChunks() {
+    @Test func bodyWithADroppedOpeningReceivesNoChunks() {
         let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         let failures = (2...5).map { end($0, isFailure: true) }
         let queue = LogQueue(maxBytes: 100, maxCount: 4, isLossless: false)
@@ -194,21 +194,21 @@ struct LogQueueTests {
 
     /// Takes jobs on another thread until the queue is closed, and yields the exchange of each one.
     private func write(_ queue: LogQueue) -> AsyncStream<Int> {
-        let (taken, told) = AsyncStream.makeStream(of: Int.self)
+        let (taken, takenInput) = AsyncStream.makeStream(of: Int.self)
         DispatchQueue(label: "writer").async {
             while let batch = queue.take(until: .distantFuture) {
                 for job in batch.jobs {
-                    told.yield(job.exchange)
+                    takenInput.yield(job.exchange)
                     queue.finish(1, bytes: job.bytes)
                     if case .call(let call) = job.work { call() }
                 }
             }
-            told.finish()
+            takenInput.finish()
         }
         return taken
     }
 
-    @Test(.timeLimit(.minutes(1))) func flushAndFillLevelWakeAPatientWriter() async {
+    @Test(.timeLimit(.minutes(1))) func flushAndFillLevelWakeAWaitingWriter() async {
         let queue = lingeringQueue(.seconds(90), maxBytes: 80)
         var exchanges = write(queue).makeAsyncIterator()
         await withCheckedContinuation { continuation in
@@ -253,7 +253,7 @@ struct LogQueueTests {
         queue.close()
     }
 
-    /// Starts arrive at intervals shorter than the writer's patience, until the first is written.
+    /// Starts arrive at intervals shorter than the writer's delay, until the first is written.
     @Test(.timeLimit(.minutes(1))) func furtherStartsDoNotDelayTheFirst() async throws {
         // With capacity for more jobs than can arrive.
         let queue = LogQueue(
@@ -306,7 +306,7 @@ struct LogQueueTests {
         #expect(queue.isBusy == false)
     }
 
-    @Test(.timeLimit(.minutes(1))) func blockedSenderWakesAPatientWriter() async {
+    @Test(.timeLimit(.minutes(1))) func blockedSenderWakesAWaitingWriter() async {
         let queue = LogQueue(maxBytes: 100, maxCount: 100, isLossless: true, lingerDuration: .seconds(90))
         let taken = write(queue)
         queue.add(end(1))
@@ -321,7 +321,7 @@ struct LogQueueTests {
         #expect(await taken.reduce(into: []) { $0.append($1) } == [1, 2])
     }
 
-    @Test func patientWriterTakesSmallBatchesWhenSpaceIsShort() {
+    @Test func waitingWriterTakesSmallBatchesWhenSpaceIsShort() {
         let queue = lingeringQueue(lingerDuration, maxBytes: 80)
         for exchange in 1...3 { queue.add(end(exchange, isFailure: true)) }
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])

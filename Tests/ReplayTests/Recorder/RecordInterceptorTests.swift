@@ -360,10 +360,10 @@ import Testing
             let token = client.watch(NetworkOperation(Request(url: url, type: .fetchComponent))) { event in
                 if case .result(let result) = event, result.isSettled { continuation.yield() }
             }
-            var heard = results.makeAsyncIterator()
-            await heard.next()
+            var received = results.makeAsyncIterator()
+            await received.next()
             client.refetch()
-            await heard.next()
+            await received.next()
             token?.cancel()
             await log.flush()
             let entries = try RequestLog.Reader.read(path).entries

@@ -22,9 +22,9 @@ extension RecordSoakTests {
             set { durations.withLock { $0[what] = newValue } }
         }
 
-        /// Measures how long `body` takes.
-        func measure(_ what: String, _ body: () -> Void) {
-            self[what] = ContinuousClock().measure(body)
+        /// Measures the duration of `body`.
+        func measure(_ name: String, _ body: () -> Void) {
+            self[name] = ContinuousClock().measure(body)
         }
     }
 
@@ -63,16 +63,16 @@ extension RecordSoakTests {
         _ phase: Duration?,
         is measured: Duration,
         upTo most: Duration? = nil,
-        _ what: String,
+        _ name: String,
         at location: SourceLocation = #_sourceLocation
     ) {
         let phase = phase ?? .zero
-        print("\(what): \(phase), at the server \(measured)")
-        // To the microsecond that entries have; on a busy machine a thread may be late to see what it has sent.
+        print("\(name): \(phase), at the server \(measured)")
+        // Entries have microseconds. On a busy machine, a thread may notice late that it has sent something.
         let late: Duration = Self.isAlone ? .microseconds(1) : .milliseconds(10)
-        #expect(measured > .zero && phase >= measured - late, "\(what)", sourceLocation: location)
+        #expect(measured > .zero && phase >= measured - late, "\(name)", sourceLocation: location)
         let limit = (most ?? measured) + .milliseconds(3)
-        if Self.isAlone { #expect(phase < limit, "\(what)", sourceLocation: location) }
+        if Self.isAlone { #expect(phase < limit, "\(name)", sourceLocation: location) }
     }
 
     private func expect(
@@ -104,15 +104,15 @@ extension RecordSoakTests {
                     return connection.send(Data("b".utf8))
                 }
             }
-            let asking = try RecordingSetup(path)
+            let setup = try RecordingSetup(path)
             for number in 0..<5 {
                 let begin = ContinuousClock.now
                 let target = "/\(number)"
-                let answer = try await asking.transport.perform(asking.request(server, target, .stream))
+                let answer = try await setup.transport.perform(setup.request(server, target, .stream))
                 headsReceived.open(target)
                 #expect(try await answer.body.collect().count == 8)
                 let seen = ContinuousClock.now - begin
-                let entry = try #require(try await asking.entries().last)
+                let entry = try #require(try await setup.entries().last)
                 expect(entry.timings.wait, is: measured["wait \(target)"], "wait \(number)")
                 let (receive, most) = (measured["receive \(target)"], measured["answer \(target)"])
                 expect(entry.timings.receive, is: receive, upTo: most, "receive \(number)")
@@ -137,11 +137,11 @@ extension RecordSoakTests {
                     return connection.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
                 }
             }
-            let asking = try RecordingSetup(path)
+            let setup = try RecordingSetup(path)
             let begin = ContinuousClock.now
-            _ = try await asking.transport.perform(asking.request(server, "/", body: HTTPBody(body)))
+            _ = try await setup.transport.perform(setup.request(server, "/", body: HTTPBody(body)))
             let seen = ContinuousClock.now - begin
-            let entries = try await asking.entries()
+            let entries = try await setup.entries()
             let timings = try #require(entries.first?.timings)
             // The time for transferring the bytes is not measured.
             #expect(timings.send ?? .zero >= measured["send"])
@@ -162,18 +162,18 @@ extension RecordSoakTests {
             }
             var configuration = CurlTransport.Configuration()
             configuration.maxConnectionsPerOrigin = 1
-            let asking = try RecordingSetup(path, configuration)
-            async let first = asking.transport.perform(asking.request(server, "/first"))
+            let setup = try RecordingSetup(path, configuration)
+            async let first = setup.transport.perform(setup.request(server, "/first"))
             await server.until { $0.requestCount == 1 }
             let second = AsyncStream.makeStream(of: Void.self)
             let begin = ContinuousClock.now
-            asking.transport.perform(asking.request(server, "/second")) { _ in second.continuation.finish() }
+            setup.transport.perform(setup.request(server, "/second")) { _ in second.continuation.finish() }
             measured.measure("blocked") { usleep(70_000) }
             gate.open()
             for await _ in second.stream {}
             let seen = ContinuousClock.now - begin
             _ = try await first
-            let entry = try #require(try await asking.entries().first { $0.request.url.hasSuffix("/second") })
+            let entry = try #require(try await setup.entries().first { $0.request.url.hasSuffix("/second") })
             expect(entry.timings.blocked, is: measured["blocked"], "blocked")
             expect(entry.timings.wait, is: measured["wait"], "wait")
             expect([entry], takeNoLongerThan: seen)
@@ -192,11 +192,11 @@ extension RecordSoakTests {
                     return connection.send(Data("HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n".utf8))
                 }
             }
-            let asking = try RecordingSetup(path)
+            let setup = try RecordingSetup(path)
             let begin = ContinuousClock.now
-            _ = try await asking.transport.perform(asking.request(server, "/1"))
+            _ = try await setup.transport.perform(setup.request(server, "/1"))
             let seen = ContinuousClock.now - begin
-            let entries = try await asking.entries()
+            let entries = try await setup.entries()
             try #require(entries.count == 2)
             expect(entries[0].timings.wait, is: measured["/1"], "first hop")
             expect(entries[1].timings.wait, is: measured["/2"], "second hop")

@@ -54,12 +54,12 @@ private final class EarlyReplyChannel: WebSocket.Channel {
     var peerClose: WebSocket.Close? { said.withLock { $0 } }
     private let said = Lock<WebSocket.Close?>(nil)
     private let answers = AsyncStream.makeStream(of: WebSocket.Message.self)
-    private let askedAgain = AsyncStream.makeStream(of: Void.self)
+    private let repeatedCall = AsyncStream.makeStream(of: Void.self)
     private let ended = AsyncStream.makeStream(of: Void.self)
     private let hasAnswered = Lock(false)
 
     func receive() async throws(NetworkError) -> WebSocket.Message? {
-        if hasAnswered.withLock({ $0 }) { askedAgain.continuation.yield() }
+        if hasAnswered.withLock({ $0 }) { repeatedCall.continuation.yield() }
         for await answer in answers.stream {
             hasAnswered.withLock { $0 = true }
             return answer
@@ -69,7 +69,7 @@ private final class EarlyReplyChannel: WebSocket.Channel {
 
     func send(_ message: WebSocket.Message) async throws(NetworkError) {
         answers.continuation.yield(.text("answer"))
-        for await _ in askedAgain.stream { break }
+        for await _ in repeatedCall.stream { break }
     }
 
     func close(_ close: WebSocket.Close) async throws(NetworkError) -> WebSocket.Close {

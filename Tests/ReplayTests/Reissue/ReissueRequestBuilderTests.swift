@@ -115,8 +115,8 @@ struct ReissueRequestBuilderTests {
         let hosts = ["cdn.example.com": try Reissuer.Target("http://other")]
         let plain = entry("GET", "https://cdn.example.com/i.png")
         #expect(try fields(request(plain, headers: [token], hosts: hosts)) == [])
-        let asked = entry("GET", "https://cdn.example.com/i.png", [("Authorization", "REDACTED")])
-        #expect(try fields(request(asked, headers: [token], hosts: hosts)) == ["Authorization: canary"])
+        let image = entry("GET", "https://cdn.example.com/i.png", [("Authorization", "REDACTED")])
+        #expect(try fields(request(image, headers: [token], hosts: hosts)) == ["Authorization: canary"])
     }
 
     @Test func requestThatNeedsASecretIsSkipped() {

@@ -9,7 +9,7 @@ struct GeneratedTestsTests {
         var awkward = SampleRecording.exchange("https://fonts.example.com/css?family=Roboto|Open+Sans", at: 60_000)
         awkward.response?.body = SampleRecording.json(#"{"text":"\u0000 \\(1) é\u0301 \u202e"}"#)
         let tests = Recording.GeneratedTests(
-            Recording(SampleRecording.entries + [awkward] + Self.askedAgain),
+            Recording(SampleRecording.entries + [awkward] + Self.repeatedRequests),
             title: "SampleRecording"
         )
         #expect(tests.count == 18)
@@ -22,7 +22,7 @@ struct GeneratedTestsTests {
     }
 
     /// Operations at one URL, different forms, a form that is sent twice, and responses that change.
-    private static let askedAgain: [LogEntry] = {
+    private static let repeatedRequests: [LogEntry] = {
         let api = "https://api.example.com"
         let sent: [(url: String, body: String, type: String, answer: String)] = [
             ("graphql", #"{"query":"query Offers { offers }"}"#, "application/json", #"{"data":{"offers":[]}}"#),

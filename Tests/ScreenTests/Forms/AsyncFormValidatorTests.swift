@@ -7,26 +7,26 @@ import TestClients
     /// A check that a test answers.
     private final class Names: Sendable {
         private struct State {
-            var asked: [Form.Value] = []
+            var validated: [Form.Value] = []
             var pending: [CheckedContinuation<Form.Message?, any Error>] = []
         }
 
         private let state = Lock(State())
         private let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
 
-        var asked: [Form.Value] { state.withLock { $0.asked } }
+        var validated: [Form.Value] { state.withLock { $0.validated } }
 
         func check(_ value: Form.Value) async throws -> Form.Message? {
             try await withCheckedThrowingContinuation { pending in
                 state.withLock { state in
-                    state.asked.append(value)
+                    state.validated.append(value)
                     state.pending.append(pending)
                 }
                 continuation.yield()
             }
         }
 
-        func isAsked() async { for await _ in begun { break } }
+        func waitForCall() async { for await _ in begun { break } }
 
         func answer(_ result: Result<Form.Message?, any Error>) {
             let pending = state.withLock { $0.pending.isEmpty ? nil : $0.pending.removeFirst() }
@@ -65,11 +65,11 @@ import TestClients
             return NetworkResponse(response: HTTPResponse(status: .noContent))
         }
         let work = Task { try await client.submit(form, to: "http://host/") }
-        await names.isAsked()
+        await names.waitForCall()
         form["name"] = "bob"
         names.answer(.success(nil))
-        await names.isAsked()
-        #expect(names.asked == ["ann", "bob"])
+        await names.waitForCall()
+        #expect(names.validated == ["ann", "bob"])
         names.answer(.success(Self.taken))
         let reply = try await work.value
         #expect(!reply.isAccepted)
@@ -85,11 +85,11 @@ import TestClients
         // The pause of the first value has been cancelled.
         while clock.nextWait != .milliseconds(300) { await Task.yield() }
         clock.advance(by: .milliseconds(299))
-        #expect(names.asked.isEmpty)
+        #expect(names.validated.isEmpty)
         #expect(form.state.inputs.map(\.isChecking) == [true, false])
         clock.advance(by: .milliseconds(1))
-        await names.isAsked()
-        #expect(names.asked == ["ann"])
+        await names.waitForCall()
+        #expect(names.validated == ["ann"])
         names.answer(.success(Self.taken))
         await until(form) { !$0.inputs[0].isChecking }
         #expect(form.validate() == [Form.FieldError(field: "name", message: "is taken")])
@@ -106,28 +106,28 @@ import TestClients
         #expect(!form.state.inputs[0].isChecking)
         #expect(clock.nextWait == nil)
         _ = try await client.submit(form, to: "http://h/")
-        #expect(names.asked.isEmpty)
+        #expect(names.validated.isEmpty)
     }
 
     @Test func submissionChecksWithoutAPauseAndSendsNothingIfTheValueIsInvalid() async throws {
         let form = form("ann")
         let (client, names) = (client, names)
         let submission = Task { try await client.submit(form, to: "http://h/") }
-        await names.isAsked()
+        await names.waitForCall()
         let second = Task { try await client.submit(form, to: "http://h/") }
         names.answer(.success(Self.taken))
         #expect(try await submission.value.errors == [Form.FieldError(field: "name", message: "is taken")])
         #expect(try await !second.value.isAccepted)
         // The answer is used again.
         #expect(try await !client.submit(form, to: "http://h/").isAccepted)
-        #expect(names.asked == ["ann"])
+        #expect(names.validated == ["ann"])
         form["name"] = "bob"
         await clock.waitForSleepers(1)
         let third = Task { try await client.submit(form, to: "http://h/") }
-        await names.isAsked()
+        await names.waitForCall()
         names.answer(.success(nil))
         #expect(try await third.value.isAccepted)
-        #expect(names.asked == ["ann", "bob"])
+        #expect(names.validated == ["ann", "bob"])
         #expect(clock.nextWait == nil)
     }
 
@@ -136,18 +136,18 @@ import TestClients
         let (client, names) = (client, names)
         for _ in 0..<2 {
             let submission = Task { try await client.submit(form, to: "http://h/") }
-            await names.isAsked()
+            await names.waitForCall()
             names.answer(.failure(NetworkError(.connect, during: .connect, "no connection")))
             #expect(try await submission.value.isAccepted)
         }
-        #expect(names.asked == ["ann", "ann"])
+        #expect(names.validated == ["ann", "ann"])
     }
 
     @Test func cancelledSubmissionDoesNotWaitForACheck() async {
         let form = form("ann")
         let (client, names) = (client, names)
         let submission = Task { try await client.submit(form, to: "http://h/") }
-        await names.isAsked()
+        await names.waitForCall()
         submission.cancel()
         #expect(await Result { try await submission.value }.failure?.isCancelled == true)
         names.answer(.success(nil))
@@ -157,11 +157,11 @@ import TestClients
         let form = form("ann")
         let (client, names) = (client, names)
         let submission = Task { try await client.submit(form, to: "http://h/") }
-        await names.isAsked()
+        await names.waitForCall()
         form["name"] = "bob"
         names.answer(.success(Self.taken))
         // The new value is checked before it is sent.
-        await names.isAsked()
+        await names.waitForCall()
         names.answer(.success(nil))
         #expect(try await submission.value.isAccepted)
         #expect(form.state.isValid)
@@ -173,6 +173,6 @@ import TestClients
         await clock.waitForSleepers(1)
         form = nil
         while clock.nextWait != nil { await Task.yield() }
-        #expect(names.asked.isEmpty)
+        #expect(names.validated.isEmpty)
     }
 }

@@ -135,7 +135,7 @@ import TestClients
         #expect(ImageHeader(of: head + entries) == nil)
     }
 
-    /// Decoders allocate memory for the frames, whatever the size of the screen.
+    /// Decoders allocate memory for the frames, regardless of the size of the screen.
     @Test(arguments: [0, 0x80]) func gifIsAsLargeAsItsLargestFrame(flags: UInt8) {
         let table = Data(repeating: 0x2C, count: flags == 0 ? 0 : 6)
         func image(_ width: UInt8) -> Data {
@@ -283,7 +283,7 @@ import TestClients
         return ImageSamples.box("hvcC", Data(count: 22) + Data([1, 0xA1, 0, 1]) + big(unit.count, 2) + unit)
     }
 
-    /// Decoders use these sizes, whatever `ispe` claims.
+    /// Decoders use these sizes, and ignore those of `ispe`.
     @Test(arguments: [true, false]) func itemSizeTakesPrecedenceOverTheClaimedSize(isInside: Bool) {
         let claim = ImageSamples.extent(8, 8)
         let header = ImageHeader(format: .heic, width: 1300, height: 700)

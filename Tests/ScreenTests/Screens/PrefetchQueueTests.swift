@@ -110,7 +110,7 @@ import Testing
         #expect(views.prefetch(ScreenRequest("/a")))
         if priority == .prefetch {
             #expect(await runs.next().path == "/a")
-            // A view wants it now.
+            // A view requests the image.
             image.raise(to: .normal)
             #expect(views.prefetch(ScreenRequest("/b")))
         }

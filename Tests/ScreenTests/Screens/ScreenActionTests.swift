@@ -107,13 +107,13 @@ import Testing
         #expect(error?.kind == kind)
     }
 
-    @Test func jsonWithoutAnActionIsNone() {
+    @Test func jsonWithoutAnActionIsNoAction() {
         for json: JSONValue in ["a", nil, ["url": "/a"], ["_beagleAction_": 1], ["_beagleComponent_": "beagle:text"]] {
             #expect(ScreenAction(json) == nil)
         }
     }
 
-    /// The reply of the server isn't evaluated, even where it looks like an expression or an action.
+    /// The reply of the server isn't evaluated, even if it looks like an expression or an action.
     @Test(arguments: [201, 422, 0]) func nextActionUsesTheReplyAsData(_ status: Int) async throws {
         let reply = #"{"id":"@{user.id}","a":{"_beagleAction_":"beagle:popView"}}"#
         let server = try serve { request in

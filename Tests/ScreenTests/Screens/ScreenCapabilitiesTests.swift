@@ -124,7 +124,7 @@ struct ScreenCapabilitiesTests {
     }
 
     @Test(arguments: [(428, "?0"), (428, ""), (412, "?1")])
-    func otherResponseIsNotAskingForTheList(_ status: Int, _ value: String) async throws {
+    func otherResponseDoesNotRequestTheList(_ status: Int, _ value: String) async throws {
         let server = try server { _ in .response(status, value.isEmpty ? [:] : [Self.listField: value]) }
         try declare()
         await #expect(throws: NetworkError.self) { try await fetch("/a") }

@@ -64,7 +64,7 @@ struct ScreenListTests {
         #expect(try Make.lines(list("[]", template(row))).count == 2)
     }
 
-    @Test func whatAllItemsShareIsListedOnce() throws {
+    @Test func referenceThatAllItemsShareIsListedOnce() throws {
         let row = Make.container("\(Make.image("/fixed")), \(Make.image("@{item}")), \(Make.image("@{other}"))")
         #expect(
             try Make.lines(list(#"["/1", "/2"]"#, template(row))) == [

@@ -3,7 +3,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// The rules for requests that screens ask for.
+/// The rules for requests of screens.
 @Suite(
     .leavesNothing,
     .beagle(.live) { $0.interceptors.add(CacheInterceptor(MemoryResponseStore())) },

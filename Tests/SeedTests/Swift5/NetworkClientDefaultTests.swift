@@ -65,10 +65,10 @@ struct NetworkClientDefaultTests {
 
     @Test func cancellingTheTaskEndsTheRequest() async throws {
         let server = try LoopbackServer(.stall)
-        let asking = Task { try await ask(server.url) }
+        let task = Task { try await ask(server.url) }
         await server.until { $0.requestCount == 1 }
-        asking.cancel()
-        let error = await #expect(throws: NetworkError.self) { try await asking.value }
+        task.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
         #expect(error?.isCancelled == true)
     }
 

@@ -23,9 +23,9 @@ class CredentialsManager {
     }
 
     func renew(_ error: CredentialsManagerError?, _ credentials: Credentials?) {
-        let told = waiting
+        let callbacks = waiting
         waiting = []
-        for callback in told { callback(error, credentials) }
+        for callback in callbacks { callback(error, credentials) }
     }
 }
 

@@ -44,13 +44,13 @@ struct LadderExchangesTests {
         let time = TimeExchange(answers: answers.eraseToAnyPublisher())
         let client = client([DoNothingExchange(), time, FetchExchange(client: network)])
         let args = ExecutionArgs(query: "subscription Time { time }", operationName: "Time")
-        let heard = ReceivedValues()
-        let subscription = client.subscribe(to: args).sink { heard.note($0.data) }
+        let received = ReceivedValues()
+        let subscription = client.subscribe(to: args).sink { received.note($0.data) }
         answers.send(1)
         answers.send(2)
         subscription.cancel()
         answers.send(3)
-        #expect(heard.all == [["time": 1], ["time": 2]])
+        #expect(received.all == [["time": 1], ["time": 2]])
         #expect(try await client.query(ExecutionArgs(query: "{ hello }")).data == ["hello": "world"])
     }
 
@@ -85,15 +85,15 @@ struct LadderExchangesTests {
         let client = hosting(DoNothingExchange(), time)
         let request = GraphQLRequest(query: "subscription Time { time }", operationName: "Time", kind: .subscription)
         let endpoint = GraphQLEndpoint("http://127.0.0.1:1/graphql")
-        var heard: [Int64?] = []
+        var received: [Int64?] = []
         // Twice: the teardown must have ended the first subscription.
         for _ in 0..<2 {
-            heard = []
+            received = []
             for try await answer in try client.subscribe(to: request, at: endpoint) {
-                heard.append(answer.data?["time"]?.integer)
-                if heard.count == 3 { break }
+                received.append(answer.data?["time"]?.integer)
+                if received.count == 3 { break }
             }
-            #expect(heard == [1, 2, 3])
+            #expect(received == [1, 2, 3])
         }
         while ends.count < 2 { await Task.yield() }
     }

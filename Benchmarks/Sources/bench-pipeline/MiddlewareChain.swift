@@ -1,8 +1,8 @@
 import BeagleNet
 
-/// A plain middleware chain: four async closures around a transport, as swift-openapi-runtime's clients have them. It
-/// shares nothing, tells no progress, and gives nothing but the answer.
-struct Chain: Contestant {
+/// A plain middleware chain: four async closures around a transport, as in swift-openapi-runtime's clients. It
+/// shares nothing, reports no progress, and returns only the answer.
+struct MiddlewareChain: MeasuredClient {
     typealias Send = @Sendable (TransferRequest) async throws -> TransferResponse
     typealias Middleware = @Sendable (TransferRequest, Send) async throws -> TransferResponse
 
@@ -57,7 +57,7 @@ struct Chain: Contestant {
 
     private func start(_ message: TransferRequest) -> Task<Void, Never> {
         Task.immediate { [send] in
-            // What comes of it is nobody's concern here.
+            // The outcome of a cancelled operation isn't needed.
             _ = try? await send(message)
         }
     }

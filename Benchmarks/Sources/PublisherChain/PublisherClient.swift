@@ -1,16 +1,16 @@
 package import BeagleNet
 package import OpenCombine
 
-/// A client on publishers as SwiftGraphQL documents it: all operations go down in one stream, all results come up in another,
-/// and each operation filters its own out of those. On one thread only.
+/// A client on publishers as SwiftGraphQL documents it: one stream has all operations, another one all results, and
+/// each operation filters its own results. For one thread only.
 ///
-/// It does less than SwiftGraphQL's: two who ask for the same share nothing, and nobody hears that a result has become stale.
-package final class LadderClient {
-    /// The operations on their way down.
+/// It does less than SwiftGraphQL's: identical operations share nothing, and stale results aren't reported.
+package final class PublisherClient {
+    /// An operation for the exchanges.
     package struct Operation {
         package let id: String
         package let message: TransferRequest
-        /// Whether nobody listens to it any more.
+        /// Whether the operation has no subscriber anymore.
         package fileprivate(set) var isTeardown = false
 
         package init(id: String, message: TransferRequest) {
@@ -19,10 +19,10 @@ package final class LadderClient {
         }
     }
 
-    /// The results on their way up.
+    /// A result from the exchanges.
     package struct Answer {
         package let id: String
-        /// Nil in an event that is no result.
+        /// The response, or `nil` for a progress event.
         package let response: TransferResponse?
 
         package init(id: String, response: TransferResponse?) {
@@ -33,15 +33,15 @@ package final class LadderClient {
 
     package typealias Operations = AnyPublisher<Operation, Never>
     package typealias Answers = AnyPublisher<Answer, Never>
-    /// Is given what goes down and what to hand on to, and gives what comes up.
+    /// Turns operations into answers, and can pass operations to the next exchange.
     package typealias Exchange = (Operations, (Operations) -> Answers) -> Answers
 
     private let operations = PassthroughSubject<Operation, Never>()
     private let answers: Answers
-    /// Somebody always listens, so that the ladder is registered once.
+    /// A permanent subscription, so that the chain is registered once.
     private var listener: AnyCancellable?
 
-    /// - Parameter exchanges: the first is the top.
+    /// - Parameter exchanges: The chain, outermost first.
     package init(_ exchanges: [Exchange]) {
         let unhandled: (Operations) -> Answers = { $0.compactMap { _ in nil }.eraseToAnyPublisher() }
         let way = exchanges.reversed().reduce(unhandled) { next, exchange in { exchange($0, next) } }
@@ -49,26 +49,26 @@ package final class LadderClient {
         listener = answers.sink { _ in }
     }
 
-    /// Asks, and leaves with the first answer.
+    /// Performs an operation, and unsubscribes after the first answer.
     ///
     /// - Returns: Whether the result was available without waiting.
     @discardableResult package func run(_ operation: Operation) -> Bool {
         var isAnswered = false
-        let hearing = execute(operation).first().sink { _ in isAnswered = true }
+        let subscription = execute(operation).first().sink { _ in isAnswered = true }
         operations.send(operation)
-        hearing.cancel()
+        subscription.cancel()
         return isAnswered
     }
 
-    /// Asks, and hears the answers until it is cancelled.
-    package func hear(_ operation: Operation) -> AnyCancellable {
-        let hearing = execute(operation).sink { _ in }
+    /// Performs an operation, and receives its answers until it is cancelled.
+    package func subscribe(_ operation: Operation) -> AnyCancellable {
+        let subscription = execute(operation).sink { _ in }
         operations.send(operation)
-        return hearing
+        return subscription
     }
 
-    /// The answers to one operation, which is sent when they are listened to: SwiftGraphQL's sends it itself, too early to hear
-    /// what is answered at once. Who stops listening tears it down.
+    /// The answers to one operation, which the caller sends after subscribing. SwiftGraphQL's client sends it itself,
+    /// too early for immediate answers. Cancelling the subscription tears the operation down.
     private func execute(_ operation: Operation) -> Answers {
         answers
             .filter { $0.id == operation.id }
@@ -87,14 +87,14 @@ package final class LadderClient {
         next(operations)
     }
 
-    /// Looks at what passes.
+    /// Observes operations and answers.
     package static func log(_ operations: Operations, _ next: (Operations) -> Answers) -> Answers {
         next(operations.handleEvents(receiveOutput: { _ in }).eraseToAnyPublisher())
             .handleEvents(receiveOutput: { _ in })
             .eraseToAnyPublisher()
     }
 
-    /// Lets pass what is not under way.
+    /// Passes only operations that aren't active.
     package static func dedup() -> Exchange {
         var active: Set<String> = []
         return { operations, next in
@@ -111,7 +111,7 @@ package final class LadderClient {
         }
     }
 
-    /// Answers what it has, and lets the rest pass. It has nothing, as each answer here is asked for anew.
+    /// Answers operations whose response is stored, and passes the others. Nothing is stored, so that each is sent.
     package static func cache() -> Exchange {
         let stored: [String: TransferResponse] = [:]
         return { operations, next in

@@ -1,43 +1,43 @@
 import BeagleNet
 import Foundation
 
-/// A way from those who ask to the transport, through four steps.
-protocol Contestant {
+/// A client with four steps between its caller and the transport.
+protocol MeasuredClient {
     var name: String { get }
 
     /// The number of operations in a round beside `active` others.
     func count(beside active: Int) -> Int
 
     /// The cost of building a message, if each operation builds one.
-    func message() async throws -> Tally
+    func message() async throws -> Cost
 
     /// The cost of the transport at its end, called in the same way.
-    func transport() async throws -> Tally
+    func transport() async throws -> Cost
 
     /// Performs an operation whose response is available immediately, and waits for it.
     func run(_ index: Int) async throws
 
-    /// Asks likewise, hears the answer, and leaves.
+    /// Performs the same operation with a subscriber that receives the answer and leaves.
     func watch(_ index: Int) throws
 
-    /// Receives `InstantTransport.events` reports of progress; `nil` if the contestant has no progress.
+    /// Receives `InstantTransport.events` reports of progress; `nil` if the client has no progress.
     var progress: (() throws -> Void)? { get }
 
-    /// Asks for one of the answers that a store has in memory, where it gives the others; nil where that is not offered.
+    /// Requests a response that is stored in memory; `nil` if the client has no store.
     var hit: ((_ index: Int) async throws -> Void)? { get }
 
-    /// Asks for what is not answered.
+    /// Starts an operation that isn't answered.
     ///
-    /// - Returns: what cancels it.
+    /// - Returns: A function that cancels it.
     func wait(_ index: Int) throws -> () -> Void
 }
 
-extension Contestant {
+extension MeasuredClient {
     var hit: ((_ index: Int) async throws -> Void)? { nil }
 
-    func message() async throws -> Tally { .zero }
+    func message() async throws -> Cost { .zero }
 
-    func transport() async throws -> Tally {
+    func transport() async throws -> Cost {
         let transport: any HTTPTransport = InstantTransport()
         let messages = try Sample.instant.map(Sample.message)
         return try await .of(20_000) {
@@ -46,7 +46,7 @@ extension Contestant {
     }
 }
 
-/// The operations that all contestants perform.
+/// The operations that all clients perform.
 enum Sample {
     static let instant = (0..<64).map { "/screen/\($0)" }
     static let progress = InstantTransport.progress
@@ -58,7 +58,7 @@ enum Sample {
         return url
     }
 
-    /// The message as `HttpRequestBuilder` makes it, for those who do not build it themselves.
+    /// Returns the message that `HttpRequestBuilder` builds, for clients that don't build messages.
     static func message(_ path: String) throws -> TransferRequest {
         try HttpRequestBuilder().build(Request(url: url(path), type: .fetchComponent))
     }

@@ -3,8 +3,8 @@ import Foundation
 
 import struct BeagleNetExchanges.Operation
 
-/// Operations of a pipeline of ours, through a ladder or past none.
-struct Hosted: Contestant {
+/// Operations of our pipeline, with or without a chain of exchanges.
+struct Hosted: MeasuredClient {
     private let client: NetworkClientDefault
     private let samples: [NetworkOperation]
     private let waiting: [Task<Void, Never>]
@@ -36,8 +36,8 @@ struct Hosted: Contestant {
     }
 }
 
-/// Operations of a client of exchanges, with one at the bottom that answers at once.
-struct Own: Contestant {
+/// Operations of a client of exchanges, the last of which answers immediately.
+struct Own: MeasuredClient {
     private let client: Client
     private let samples: [Operation]
     private let waiting: [AnyCancellable]
@@ -66,7 +66,7 @@ struct Own: Contestant {
     }
 }
 
-/// Answers at once, but what waits.
+/// Answers immediately, except for operations that wait until they are cancelled.
 struct InstantTransport: HTTPTransport {
     private struct Token: RequestToken {
         let onCancel: @Sendable () -> Void
@@ -113,7 +113,7 @@ struct DoNothingExchange: Exchange {
     }
 }
 
-/// Looks at what passes.
+/// Observes operations and results.
 struct LoggingExchange: Exchange {
     func register(
         client: any GraphQLClient,

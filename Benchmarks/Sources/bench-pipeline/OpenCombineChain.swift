@@ -1,26 +1,28 @@
 import BeagleNet
 import OpenCombine
-import PublisherLadder
+import PublisherChain
 
-/// A ladder of publishers of four exchanges above the transport. On one thread only.
-final class Ladder: Contestant {
-    private typealias Operation = LadderClient.Operation
-    private typealias Operations = LadderClient.Operations
-    private typealias Answer = LadderClient.Answer
-    private typealias Answers = LadderClient.Answers
+/// A chain of four exchanges on publishers above the transport. For one thread only.
+final class OpenCombineChain: MeasuredClient {
+    private typealias Operation = PublisherClient.Operation
+    private typealias Operations = PublisherClient.Operations
+    private typealias Answer = PublisherClient.Answer
+    private typealias Answers = PublisherClient.Answers
 
-    let name = "OpenCombine ladder"
+    let name = "OpenCombine chain"
     private let samples: [Operation]
-    private let client = LadderClient([LadderClient.log, LadderClient.dedup(), LadderClient.cache(), Fetch().register])
+    private let client = PublisherClient([
+        PublisherClient.log, PublisherClient.dedup(), PublisherClient.cache(), Fetch().register,
+    ])
 
     init() throws {
         samples = try Sample.instant.map(Self.operation)
     }
 
-    /// Beside 10,000 others each costs milliseconds.
+    /// Beside 10,000 others, each operation takes milliseconds.
     func count(beside active: Int) -> Int { active == 0 ? 20_000 : 50 }
 
-    func transport() async throws -> Tally {
+    func transport() async throws -> Cost {
         let transport: any HTTPTransport = InstantTransport()
         return await .of(20_000) {
             for index in 0..<20_000 { _ = transport.perform(samples[index & 63].message) { _ in } }
@@ -29,22 +31,22 @@ final class Ladder: Contestant {
 
     func run(_ index: Int) { client.run(samples[index & 63]) }
 
-    func watch(_ index: Int) { client.hear(samples[index & 63]).cancel() }
+    func watch(_ index: Int) { client.subscribe(samples[index & 63]).cancel() }
 
     var progress: (() throws -> Void)? {
-        { [client] in client.hear(try Self.operation(Sample.progress)).cancel() }
+        { [client] in client.subscribe(try Self.operation(Sample.progress)).cancel() }
     }
 
     func wait(_ index: Int) throws -> () -> Void {
-        let hearing = client.hear(try Self.operation(Sample.waiting(index)))
-        return { hearing.cancel() }
+        let subscription = client.subscribe(try Self.operation(Sample.waiting(index)))
+        return { subscription.cancel() }
     }
 
     private static func operation(_ path: String) throws -> Operation {
         Operation(id: path, message: try Sample.message(path))
     }
 
-    /// Asks the transport.
+    /// Performs operations on the transport.
     private final class Fetch {
         private let transport = InstantTransport()
         private var tokens: [String: any RequestToken] = [:]
@@ -53,25 +55,25 @@ final class Ladder: Contestant {
             let shared = operations.share()
             let fetched = shared.filter { !$0.isTeardown }.flatMap { self.answers(of: $0) }
             let others = shared.filter(\.isTeardown).handleEvents(receiveOutput: { self.teardown($0.id) })
-            return LadderClient.merge(fetched.eraseToAnyPublisher(), next(others.eraseToAnyPublisher()))
+            return PublisherClient.merge(fetched.eraseToAnyPublisher(), next(others.eraseToAnyPublisher()))
         }
 
         private func answers(of operation: Operation) -> Answers {
-            let came = Reference<[Answer]>([])
+            let received = Reference<[Answer]>([])
             var message = operation.message
             if operation.id == Sample.progress {
-                message.onProgress = { _ in came.value.append(Answer(id: operation.id, response: nil)) }
+                message.onProgress = { _ in received.value.append(Answer(id: operation.id, response: nil)) }
             }
             let token = transport.perform(message) { result in
                 if case .success(let response) = result {
-                    came.value.append(Answer(id: operation.id, response: response))
+                    received.value.append(Answer(id: operation.id, response: response))
                 }
             }
-            if came.value.isEmpty {
+            if received.value.isEmpty {
                 tokens[operation.id] = token
                 return Empty(completeImmediately: false).eraseToAnyPublisher()
             }
-            return came.value.publisher.eraseToAnyPublisher()
+            return received.value.publisher.eraseToAnyPublisher()
         }
 
         private func teardown(_ id: String) {
@@ -79,7 +81,7 @@ final class Ladder: Contestant {
         }
     }
 
-    /// `@unchecked Sendable` is sound because a ladder is on one thread.
+    /// `@unchecked Sendable` is sound because a chain is used on one thread only.
     private final class Reference<Value>: @unchecked Sendable {
         var value: Value
 
