@@ -16,7 +16,7 @@ extension HandleOptions {
     }
 
     /// Adds the options for a server with TLS.
-    mutating func addTLS(_ extras: TransferOptions.Extras?, for request: TransferRequest, _ context: Context) {
+    mutating func addTLS(_ extras: TransferOptions.Extras?, _ request: TransferRequest, _ context: borrowing Context) {
         // Assigned, because plain requests then share one list.
         guard let extras else { return settings = Self.plainTLS }
         Self.add(extras.minimumTLS, extras.trust, to: &settings)

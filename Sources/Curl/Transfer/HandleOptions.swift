@@ -15,7 +15,7 @@ struct HandleOptions: Equatable {
     }
 
     /// The values besides the message that the options depend on.
-    struct Context {
+    struct Context: ~Copyable {
         /// The scheme and host to connect to.
         let origin: ParsedOrigin
         /// The alternative service to connect to instead of the origin.
@@ -54,7 +54,7 @@ struct HandleOptions: Equatable {
     var settings: [Setting]
 
     /// Returns the options of a message.
-    static func options(for message: Message, in context: Context) -> HandleOptions {
+    static func options(for message: Message, in context: borrowing Context) -> HandleOptions {
         let request = message.request
         let extras = request.options.extras
         let route = extras?.proxy ?? .environment
@@ -71,7 +71,8 @@ struct HandleOptions: Equatable {
             waitsForMultiplexing: context.waitsForMultiplexing,
             settings: []
         )
-        if isSecure { options.addTLS(extras, for: request, context) }
+        if extras != nil { options.settings.reserveCapacity(8) }
+        if isSecure { options.addTLS(extras, request, context) }
         if message.method != .get || request.body != nil { options.addMethod(of: message, context) }
         options.addConnection(of: request, context)
         if bypassesProxy { options.add(.proxy, "") }
@@ -125,7 +126,7 @@ struct HandleOptions: Equatable {
         settings.append(.list(option, fields, lines: lines))
     }
 
-    private mutating func addMethod(of message: Message, _ context: Context) {
+    private mutating func addMethod(of message: Message, _ context: borrowing Context) {
         if message.request.body != nil {
             add(.upload, 1)
             settings.append(.offset(.uploadSize, context.uploadLength ?? -1))
@@ -135,7 +136,7 @@ struct HandleOptions: Equatable {
         add(.method, message.method.rawValue)
     }
 
-    private mutating func addConnection(of request: TransferRequest, _ context: Context) {
+    private mutating func addConnection(of request: TransferRequest, _ context: borrowing Context) {
         let version = request.options.version
         let isSecure = context.origin.isSecure
         // For any host and port, because the handle sends only one request.
@@ -152,11 +153,11 @@ struct HandleOptions: Equatable {
         }
         let isShared = context.isShared && (version != .http2 || isSecure || !Self.losesPriorKnowledge)
         if context.isFresh || context.isWebSocket || !isShared { add(.freshConnect, 1) }
-        // libcurl would close the connection of a WebSocket immediately.
+        // With this option, libcurl would close the connection of a WebSocket immediately.
         if !isShared, !context.isWebSocket { add(.forbidReuse, 1) }
     }
 
-    private static func version(_ version: HTTPVersion, _ context: Context) -> Int {
+    private static func version(_ version: HTTPVersion, _ context: borrowing Context) -> Int {
         // An HTTP/2 connection would be shared while it is open.
         guard context.isShared else { return Int(CURL_HTTP_VERSION_1_1) }
         if let alternative = context.alternative {
