@@ -92,47 +92,6 @@ package enum JSONGrammar {
             && literal.withUTF8Buffer { $0.elementsEqual(UnsafeBufferPointer(rebasing: bytes[start..<end])) }
     }
 
-    /// The part of a number to which its last byte belongs.
-    package enum NumberPart: Sendable {
-        case minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits
-
-        /// Creates the part that begins with a byte, or `nil` if no number does.
-        @inlinable
-        package init?(first byte: UInt8) {
-            switch byte {
-            case UInt8(ascii: "-"): self = .minus
-            case UInt8(ascii: "0"): self = .zero
-            case UInt8(ascii: "1")...UInt8(ascii: "9"): self = .whole
-            default: return nil
-            }
-        }
-
-        /// Whether a number may end here.
-        @inlinable package var isComplete: Bool { self == .zero || repeats }
-
-        /// Whether any number of digits may follow.
-        @inlinable package var repeats: Bool { self == .whole || self == .fraction || self == .exponentDigits }
-
-        /// Returns the part that a byte belongs to, or `nil` if it doesn't continue the number.
-        @inlinable
-        package func next(_ byte: UInt8) -> Self? {
-            let isDigit = byte &- 0x30 < 10
-            switch self {
-            case .minus where isDigit: return byte == UInt8(ascii: "0") ? .zero : .whole
-            case .whole where isDigit: return .whole
-            case .point where isDigit, .fraction where isDigit: return .fraction
-            case .exponent where isDigit, .exponentSign where isDigit, .exponentDigits where isDigit:
-                return .exponentDigits
-            case .zero where byte == UInt8(ascii: "."), .whole where byte == UInt8(ascii: "."): return .point
-            case .zero where byte | 0x20 == UInt8(ascii: "e"), .whole where byte | 0x20 == UInt8(ascii: "e"),
-                .fraction where byte | 0x20 == UInt8(ascii: "e"):
-                return .exponent
-            case .exponent where byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"): return .exponentSign
-            default: return nil
-            }
-        }
-    }
-
     /// The result of reading a number.
     package enum Number {
         case valid
@@ -144,7 +103,8 @@ package enum JSONGrammar {
         case leadingZero
     }
 
-    /// Reads the number at `start`.
+    /// Reads the number at `start` in complete text, faster than with `NumberPart`: with it, `JSONCursor` read a list of
+    /// numbers at 549 instead of 835 MB/s.
     ///
     /// - Returns: The end of the number, or the position at which it becomes invalid.
     @inlinable
@@ -152,18 +112,66 @@ package enum JSONGrammar {
         _ bytes: UnsafeBufferPointer<UInt8>,
         from start: Int
     ) -> (end: Int, result: Number) {
-        guard start < bytes.count, var part = NumberPart(first: bytes[start]) else { return (start, .none) }
-        var end = start &+ 1
-        while true {
-            if part.repeats {
-                while end < bytes.count, bytes[end] &- 0x30 < 10 { end &+= 1 }
-            }
-            guard end < bytes.count, let next = part.next(bytes[end]) else { break }
-            part = next
-            end &+= 1
+        var index = start
+        if index < bytes.count, bytes[index] == UInt8(ascii: "-") { index &+= 1 }
+        let whole = index
+        guard passDigits(bytes, &index) else { return (index, index == start ? .none : .incomplete) }
+        if bytes[whole] == UInt8(ascii: "0"), index > whole &+ 1 { return (whole &+ 1, .leadingZero) }
+        if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
+            index &+= 1
+            guard passDigits(bytes, &index) else { return (index, .incomplete) }
         }
-        guard part.isComplete else { return (end, .incomplete) }
-        return (end, part == .zero && end < bytes.count && bytes[end] &- 0x30 < 10 ? .leadingZero : .valid)
+        guard index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") else { return (index, .valid) }
+        index &+= 1
+        if index < bytes.count, bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index &+= 1 }
+        let isComplete = passDigits(bytes, &index)
+        return (index, isComplete ? .valid : .incomplete)
+    }
+
+    /// Skips digits, and returns whether there were any.
+    @inlinable
+    @inline(__always)
+    package static func passDigits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Bool {
+        let start = index
+        while index < bytes.count, bytes[index] &- 0x30 < 10 { index &+= 1 }
+        return index > start
+    }
+
+    /// The part of a number to which its last byte belongs, for text in parts.
+    enum NumberPart {
+        case minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits
+
+        /// Creates the part that begins with a byte, or `nil` if no number does.
+        init?(first byte: UInt8) {
+            switch byte {
+            case UInt8(ascii: "-"): self = .minus
+            case UInt8(ascii: "0"): self = .zero
+            case UInt8(ascii: "1")...UInt8(ascii: "9"): self = .whole
+            default: return nil
+            }
+        }
+
+        /// Whether a number may end here.
+        var isComplete: Bool {
+            self == .zero || self == .whole || self == .fraction || self == .exponentDigits
+        }
+
+        /// Returns the part that a byte belongs to, or `nil` if it doesn't continue the number.
+        func next(_ byte: UInt8) -> Self? {
+            switch self {
+            case .minus where byte.isDigit: return byte == UInt8(ascii: "0") ? .zero : .whole
+            case .whole where byte.isDigit: return .whole
+            case .point where byte.isDigit, .fraction where byte.isDigit: return .fraction
+            case .exponent where byte.isDigit, .exponentSign where byte.isDigit, .exponentDigits where byte.isDigit:
+                return .exponentDigits
+            case .zero where byte == UInt8(ascii: "."), .whole where byte == UInt8(ascii: "."): return .point
+            case .zero where byte | 0x20 == UInt8(ascii: "e"), .whole where byte | 0x20 == UInt8(ascii: "e"),
+                .fraction where byte | 0x20 == UInt8(ascii: "e"):
+                return .exponent
+            case .exponent where byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"): return .exponentSign
+            default: return nil
+            }
+        }
     }
 }
 

@@ -9,16 +9,16 @@ package struct OpenContainers: Sendable {
     @inlinable package init() {}
 
     /// Whether the innermost container is an object.
-    @inlinable @inline(__always) package var isObject: Bool { bits & 1 == 1 }
+    @inlinable package var isObject: Bool { bits & 1 == 1 }
 
-    @inlinable @inline(__always)
+    @inlinable
     package mutating func append(isObject: Bool) {
         if count > 0, count & 63 == 0 { outer.append(bits) }
         bits = bits << 1 | (isObject ? 1 : 0)
         count &+= 1
     }
 
-    @inlinable @inline(__always)
+    @inlinable
     package mutating func removeLast() {
         bits >>= 1
         count &-= 1
