@@ -19,7 +19,7 @@ package enum JSONGrammar {
     }
 
     /// Returns the byte of an escape with one letter, such as `\n`, or `nil` if there is no such escape.
-    package static func byte(ofEscape letter: UInt8) -> UInt8? {
+    static func byte(ofEscape letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
         case UInt8(ascii: "b"): 0x08
@@ -74,8 +74,7 @@ package enum JSONGrammar {
     }
 
     /// Returns the literal that begins with a letter, or `nil` if there is none.
-    @inlinable
-    package static func literal(_ first: UInt8) -> (kind: JSONTokenizer.Token.Kind, text: StaticString)? {
+    static func literal(_ first: UInt8) -> (kind: JSONTokenizer.Token.Kind, text: StaticString)? {
         switch first {
         case UInt8(ascii: "t"): (.true, "true")
         case UInt8(ascii: "f"): (.false, "false")
@@ -85,15 +84,14 @@ package enum JSONGrammar {
     }
 
     /// Returns whether a literal is at `start`.
-    @inlinable
-    package static func has(_ literal: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+    static func has(_ literal: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
         let end = start + literal.utf8CodeUnitCount
         return end <= bytes.count
             && literal.withUTF8Buffer { $0.elementsEqual(UnsafeBufferPointer(rebasing: bytes[start..<end])) }
     }
 
     /// The result of reading a number.
-    package enum Number {
+    enum Number {
         case valid
         /// The bytes aren't the beginning of a number.
         case none
@@ -103,12 +101,11 @@ package enum JSONGrammar {
         case leadingZero
     }
 
-    /// Reads the number at `start` in complete text, faster than with `NumberPart`: with it, `JSONCursor` read a list of
-    /// numbers at 549 instead of 835 MB/s.
+    /// Reads the number at `start` in complete text. With `NumberPart`, `JSONScanner` read a list of numbers at 517 instead
+    /// of 618 MB/s.
     ///
     /// - Returns: The end of the number, or the position at which it becomes invalid.
-    @inlinable
-    package static func number(
+    static func number(
         _ bytes: UnsafeBufferPointer<UInt8>,
         from start: Int
     ) -> (end: Int, result: Number) {
@@ -129,11 +126,10 @@ package enum JSONGrammar {
     }
 
     /// Skips digits, and returns whether there were any.
-    @inlinable
     @inline(__always)
-    package static func passDigits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Bool {
+    static func passDigits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Bool {
         let start = index
-        while index < bytes.count, bytes[index] &- 0x30 < 10 { index &+= 1 }
+        while index < bytes.count, bytes[index].isDigit { index &+= 1 }
         return index > start
     }
 
