@@ -2,7 +2,7 @@ import BeagleNetHTTP
 
 /// A reader that walks through a JSON text (RFC 8259) without keeping anything but its position.
 ///
-/// It reads screens 1.2 to 1.8 times as fast as `JSONScanner`. With the numbers, literals and containers of `BeagleNetHTTP`
+/// It reads screens 1.3 to 1.9 times as fast as `JSONScanner`. With the numbers, literals and containers of `BeagleNetHTTP`
 /// instead of its own, it was 10 to 21 % slower.
 ///
 /// The bytes must be valid UTF-8, which `UTF8Check` establishes. Each function throws a `JSONFault` whose offset is that
