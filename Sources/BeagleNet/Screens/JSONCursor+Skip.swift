@@ -35,10 +35,10 @@ extension JSONCursor {
             switch peek() {
             case UInt8(ascii: "\""): return _ = try string()
             case UInt8(ascii: "{"):
-                if try openContainer(true, in: &open, depth) { return }
+                if try open.append(isObject: true, depth, &self) { return }
                 _ = try name()
             case UInt8(ascii: "["):
-                if try openContainer(false, in: &open, depth) { return }
+                if try open.append(isObject: false, depth, &self) { return }
             default: return _ = try scalar()
             }
         }
@@ -62,17 +62,32 @@ extension JSONCursor {
         index &+= 1
         return true
     }
+}
 
-    /// Enters the container that begins here, and returns whether it is empty and was skipped.
+/// The types of open containers as bits, 1 for an object. The innermost container is the lowest bit of `bits`.
+private struct OpenContainers {
+    private(set) var count = 0
+    private var bits: UInt64 = 0
+    /// The bits of the containers that don't fit into `bits`, in groups of 64.
+    private var outer: [UInt64] = []
+
+    @inline(__always) var isObject: Bool { bits & 1 == 1 }
+
+    /// Enters the container that begins at the cursor, and returns whether it is empty and was skipped.
     @inline(__always)
-    private mutating func openContainer(
-        _ isObject: Bool,
-        in open: inout OpenContainers,
-        _ depth: Int
-    ) throws(JSONFault) -> Bool {
-        try checkDepth(depth + open.count)
-        if openContainer(isObject) { return true }
-        open.append(isObject: isObject)
+    mutating func append(isObject: Bool, _ depth: Int, _ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
+        try cursor.checkDepth(depth + count)
+        if cursor.openContainer(isObject) { return true }
+        if count > 0, count & 63 == 0 { outer.append(bits) }
+        bits = bits << 1 | (isObject ? 1 : 0)
+        count &+= 1
         return false
+    }
+
+    @inline(__always)
+    mutating func removeLast() {
+        bits >>= 1
+        count &-= 1
+        if count & 63 == 0, let last = outer.popLast() { bits = last }
     }
 }

@@ -19,7 +19,7 @@ package enum JSONGrammar {
     }
 
     /// Returns the byte of an escape with one letter, such as `\n`, or `nil` if there is no such escape.
-    package static func byte(ofEscape letter: UInt8) -> UInt8? {
+    static func byte(ofEscape letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
         case UInt8(ascii: "b"): 0x08
@@ -74,8 +74,7 @@ package enum JSONGrammar {
     }
 
     /// Returns the literal that begins with a letter, or `nil` if there is none.
-    @inlinable
-    package static func literal(_ first: UInt8) -> (kind: JSONTokenizer.Token.Kind, text: StaticString)? {
+    static func literal(_ first: UInt8) -> (kind: JSONTokenizer.Token.Kind, text: StaticString)? {
         switch first {
         case UInt8(ascii: "t"): (.true, "true")
         case UInt8(ascii: "f"): (.false, "false")
@@ -85,56 +84,14 @@ package enum JSONGrammar {
     }
 
     /// Returns whether a literal is at `start`.
-    @inlinable
-    package static func has(_ literal: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+    static func has(_ literal: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
         let end = start + literal.utf8CodeUnitCount
         return end <= bytes.count
             && literal.withUTF8Buffer { $0.elementsEqual(UnsafeBufferPointer(rebasing: bytes[start..<end])) }
     }
 
-    /// The part of a number to which its last byte belongs.
-    package enum NumberPart: Sendable {
-        case minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits
-
-        /// Creates the part that begins with a byte, or `nil` if no number does.
-        @inlinable
-        package init?(first byte: UInt8) {
-            switch byte {
-            case UInt8(ascii: "-"): self = .minus
-            case UInt8(ascii: "0"): self = .zero
-            case UInt8(ascii: "1")...UInt8(ascii: "9"): self = .whole
-            default: return nil
-            }
-        }
-
-        /// Whether a number may end here.
-        @inlinable package var isComplete: Bool { self == .zero || repeats }
-
-        /// Whether any number of digits may follow.
-        @inlinable package var repeats: Bool { self == .whole || self == .fraction || self == .exponentDigits }
-
-        /// Returns the part that a byte belongs to, or `nil` if it doesn't continue the number.
-        @inlinable
-        package func next(_ byte: UInt8) -> Self? {
-            let isDigit = byte &- 0x30 < 10
-            switch self {
-            case .minus where isDigit: return byte == UInt8(ascii: "0") ? .zero : .whole
-            case .whole where isDigit: return .whole
-            case .point where isDigit, .fraction where isDigit: return .fraction
-            case .exponent where isDigit, .exponentSign where isDigit, .exponentDigits where isDigit:
-                return .exponentDigits
-            case .zero where byte == UInt8(ascii: "."), .whole where byte == UInt8(ascii: "."): return .point
-            case .zero where byte | 0x20 == UInt8(ascii: "e"), .whole where byte | 0x20 == UInt8(ascii: "e"),
-                .fraction where byte | 0x20 == UInt8(ascii: "e"):
-                return .exponent
-            case .exponent where byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"): return .exponentSign
-            default: return nil
-            }
-        }
-    }
-
     /// The result of reading a number.
-    package enum Number {
+    enum Number {
         case valid
         /// The bytes aren't the beginning of a number.
         case none
@@ -144,26 +101,73 @@ package enum JSONGrammar {
         case leadingZero
     }
 
-    /// Reads the number at `start`.
+    /// Reads the number at `start` in complete text. With `NumberPart`, `JSONScanner` read a list of numbers at 517 instead
+    /// of 618 MB/s.
     ///
     /// - Returns: The end of the number, or the position at which it becomes invalid.
-    @inlinable
-    package static func number(
+    static func number(
         _ bytes: UnsafeBufferPointer<UInt8>,
         from start: Int
     ) -> (end: Int, result: Number) {
-        guard start < bytes.count, var part = NumberPart(first: bytes[start]) else { return (start, .none) }
-        var end = start &+ 1
-        while true {
-            if part.repeats {
-                while end < bytes.count, bytes[end] &- 0x30 < 10 { end &+= 1 }
-            }
-            guard end < bytes.count, let next = part.next(bytes[end]) else { break }
-            part = next
-            end &+= 1
+        var index = start
+        if index < bytes.count, bytes[index] == UInt8(ascii: "-") { index &+= 1 }
+        let whole = index
+        guard passDigits(bytes, &index) else { return (index, index == start ? .none : .incomplete) }
+        if bytes[whole] == UInt8(ascii: "0"), index > whole &+ 1 { return (whole &+ 1, .leadingZero) }
+        if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
+            index &+= 1
+            guard passDigits(bytes, &index) else { return (index, .incomplete) }
         }
-        guard part.isComplete else { return (end, .incomplete) }
-        return (end, part == .zero && end < bytes.count && bytes[end] &- 0x30 < 10 ? .leadingZero : .valid)
+        guard index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") else { return (index, .valid) }
+        index &+= 1
+        if index < bytes.count, bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index &+= 1 }
+        let isComplete = passDigits(bytes, &index)
+        return (index, isComplete ? .valid : .incomplete)
+    }
+
+    /// Skips digits, and returns whether there were any.
+    @inline(__always)
+    static func passDigits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> Bool {
+        let start = index
+        while index < bytes.count, bytes[index].isDigit { index &+= 1 }
+        return index > start
+    }
+
+    /// The part of a number to which its last byte belongs, for text in parts.
+    enum NumberPart {
+        case minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits
+
+        /// Creates the part that begins with a byte, or `nil` if no number does.
+        init?(first byte: UInt8) {
+            switch byte {
+            case UInt8(ascii: "-"): self = .minus
+            case UInt8(ascii: "0"): self = .zero
+            case UInt8(ascii: "1")...UInt8(ascii: "9"): self = .whole
+            default: return nil
+            }
+        }
+
+        /// Whether a number may end here.
+        var isComplete: Bool {
+            self == .zero || self == .whole || self == .fraction || self == .exponentDigits
+        }
+
+        /// Returns the part that a byte belongs to, or `nil` if it doesn't continue the number.
+        func next(_ byte: UInt8) -> Self? {
+            switch self {
+            case .minus where byte.isDigit: return byte == UInt8(ascii: "0") ? .zero : .whole
+            case .whole where byte.isDigit: return .whole
+            case .point where byte.isDigit, .fraction where byte.isDigit: return .fraction
+            case .exponent where byte.isDigit, .exponentSign where byte.isDigit, .exponentDigits where byte.isDigit:
+                return .exponentDigits
+            case .zero where byte == UInt8(ascii: "."), .whole where byte == UInt8(ascii: "."): return .point
+            case .zero where byte | 0x20 == UInt8(ascii: "e"), .whole where byte | 0x20 == UInt8(ascii: "e"),
+                .fraction where byte | 0x20 == UInt8(ascii: "e"):
+                return .exponent
+            case .exponent where byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"): return .exponentSign
+            default: return nil
+            }
+        }
     }
 }
 

@@ -84,20 +84,21 @@ package enum JSONText {
     static func bytes(of written: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(written.count)
-        var rest = written
-        while let backslash = rest.firstIndex(of: UInt8(ascii: "\\")), backslash + 1 < rest.endIndex {
-            text += rest[..<backslash]
-            rest = rest[backslash...]
-            let letter = rest[backslash + 1]
-            if letter == UInt8(ascii: "u"), let (character, count) = JSONGrammar.character(ofEscape: rest) {
+        var start = written.startIndex
+        while let backslash = written[start...].firstIndex(of: UInt8(ascii: "\\")), backslash + 1 < written.endIndex {
+            text += written[start..<backslash]
+            let letter = written[backslash + 1]
+            if letter == UInt8(ascii: "u"),
+                let (character, count) = JSONGrammar.character(ofEscape: written[backslash...])
+            {
                 text += UTF8.encode(character)!
-                rest = rest.dropFirst(count)
+                start = backslash + count
             } else {
                 text.append(JSONGrammar.byte(ofEscape: letter) ?? letter)
-                rest = rest.dropFirst(2)
+                start = backslash + 2
             }
         }
-        text += rest
+        text += written[start...]
         return text
     }
 
