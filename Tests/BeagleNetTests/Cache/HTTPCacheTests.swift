@@ -72,21 +72,6 @@ import TestClients
         #expect(other.response.headerFields[.age] == "7")
     }
 
-    @Test func completionsOfStoredResponsesComeInOrder() async {
-        let fixture = fixture { _ in .text("1", [.cacheControl: "max-age=60"]) }
-        #expect(await text(fixture, operation()) == "1")
-        let order = Lock<[Int]>([])
-        await withCheckedContinuation { continuation in
-            for number in 0..<100 {
-                fixture.client.executeRequest(operation().request) { _ in
-                    order.withLock { $0.append(number) }
-                    if number == 99 { continuation.resume() }
-                }
-            }
-        }
-        #expect(order.withLock { $0 } == Array(0..<100))
-    }
-
     @Test func rawRequestWithoutALifetimeIsSentEachTime() async {
         let fixture = fixture { _ in .text("1") }
         for _ in 0..<2 { #expect(await text(fixture, operation()) == "1") }
