@@ -48,13 +48,14 @@ extension CachePolicy {
     /// Whether the request's own condition matches the stored response (RFC 9111, 4.3.2).
     private static func isUnmodified(_ stored: StoredResponse, for request: HTTPRequest) -> Bool {
         let fields = request.headerFields
-        guard stored.head.status == .ok else { return false }
         if let condition = fields[.ifNoneMatch] {
+            guard stored.head.status == .ok else { return false }
             if condition == "*" { return true }
             guard let tag = stored.entityTag else { return false }
             return EntityTag.list(condition).contains { $0.matches(tag) }
         }
-        guard let condition = fields[single: .ifModifiedSince].flatMap({ HTTPDate($0) }) else { return false }
+        guard let condition = fields[single: .ifModifiedSince].flatMap({ HTTPDate($0) }), stored.head.status == .ok
+        else { return false }
         let received = stored.responseTime.timeIntervalSince1970
         let modified = (stored.head.headerFields[single: .lastModified] ?? stored.head.headerFields[single: .date])
             .flatMap { HTTPDate($0) }

@@ -57,24 +57,20 @@ public struct Request: Sendable {
 
 extension Request {
     /// Whether the request consists of a type, a URL and header fields, so that it is cheap to compare.
-    package var isPlain: Bool {
-        if sharedOptions != nil || !query.isEmpty || additionalData != nil { return false }
-        return switch type {
-        case .fetchComponent, .fetchImage: true
-        case .rawRequest(let data): data.content == nil
-        case .submitForm: false
-        }
-    }
+    package var isPlain: Bool { isPlainlyEqual(to: self) }
 
-    /// Whether a builder makes the same message of two plain requests.
+    /// Whether both requests are plain and a builder makes the same message of them.
     package func isPlainlyEqual(to other: Request) -> Bool {
-        switch (type, other.type) {
-        case (.fetchComponent, .fetchComponent), (.fetchImage, .fetchImage): url == other.url
-        case (.rawRequest(let data), .rawRequest(let otherData)):
-            url == other.url && data.method == otherData.method && data.headers == otherData.headers
+        guard isBare, other.isBare, url == other.url else { return false }
+        return switch (type, other.type) {
+        case (.fetchComponent, .fetchComponent), (.fetchImage, .fetchImage): true
+        case (.rawRequest(let data), .rawRequest(let other)):
+            data.content == nil && other.content == nil && data.method == other.method && data.headers == other.headers
         default: false
         }
     }
+
+    private var isBare: Bool { sharedOptions == nil && query.isEmpty && additionalData == nil }
 }
 
 extension Request: CustomStringConvertible, CustomReflectable {

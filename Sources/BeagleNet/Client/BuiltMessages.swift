@@ -30,14 +30,13 @@ final class BuiltMessages: Sendable {
         _ unbuilt: TransferRequest,
         _ build: () throws(NetworkError) -> TransferRequest
     ) throws(NetworkError) -> TransferRequest {
-        guard request.isPlain, unbuilt.delivery == .collect, unbuilt.originScopedFields.isEmpty else {
-            return try build()
-        }
+        guard unbuilt.delivery == .collect, unbuilt.originScopedFields.isEmpty else { return try build() }
         var hash = TableHash()
         hash.combine(request.url.relativeString)
         let place = Int(truncatingIfNeeded: hash.bits) & (BuiltMessages.count - 1)
         let known = entries.withLock { $0[place] }
         if let known, known.request.isPlainlyEqual(to: request) { return known.message }
+        guard request.isPlain else { return try build() }
         let entry = Entry(request, try build())
         entries.withLock { $0[place] = entry }
         return entry.message

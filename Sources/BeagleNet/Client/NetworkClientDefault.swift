@@ -90,7 +90,7 @@ public final class NetworkClientDefault: NetworkClient {
             ownership?.begin { token.cancel() }
             return token
         } catch {
-            completions.add { deliver(.failure(error)) }
+            completions.add(.failure(error), for: deliver)
             return nil
         }
     }
@@ -338,7 +338,7 @@ public final class NetworkClientDefault: NetworkClient {
         let (operation, pipeline) = prepared
         switch path(of: operation, pipeline) {
         case .ended(let result):
-            completions.add { deliver(.success(result)) }
+            completions.add(.success(result), for: deliver)
             return AnyRequestToken()
         case .alone:
             var operation = operation
@@ -349,7 +349,7 @@ public final class NetworkClientDefault: NetworkClient {
             switch pipeline.start(operation, { _ in }, deliver) {
             case .running(let token): return token
             case .ended(let outcome):
-                completions.add { deliver(outcome) }
+                completions.add(outcome, for: deliver)
                 return AnyRequestToken()
             }
         case .shared:

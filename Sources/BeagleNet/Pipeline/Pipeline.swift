@@ -65,9 +65,9 @@ public final class Pipeline: Sendable {
         ///
         /// - Returns: The response.
         func used(_ stored: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Result {
-            for step in pipeline.steps[self.index...] {
-                guard let observer = step.observer, observer.applies(to: operation) else { continue }
-                observer.didUse(stored: stored, for: operation)
+            for index in self.index..<pipeline.steps.count {
+                guard let step = pipeline.steps[index].observer, step.observer.applies(to: operation) else { continue }
+                step.observer.didUse(stored: stored, for: operation)
             }
             return stored
         }
@@ -125,15 +125,24 @@ public final class Pipeline: Sendable {
     /// It is a class because calling an interceptor in an array copies it first, and calling it through a reference
     /// doesn't.
     final class Step: Sendable {
+        /// An interceptor that is an observer.
+        final class Observer: Sendable {
+            let observer: any RequestObserver
+
+            init(_ observer: any RequestObserver) {
+                self.observer = observer
+            }
+        }
+
         let interceptor: any Interceptor
         /// The interceptor as an observer, if it is one.
-        let observer: (any RequestObserver)?
+        let observer: Observer?
         /// Whether the interceptor measures attempts, so that it is skipped for operations that can't be sent.
         let isForAttempts: Bool
 
         init(_ interceptor: any Interceptor) {
             self.interceptor = interceptor
-            observer = interceptor as? any RequestObserver
+            observer = (interceptor as? any RequestObserver).map { Observer($0) }
             isForAttempts = interceptor.place.map { $0 >= .metrics } ?? false
         }
     }

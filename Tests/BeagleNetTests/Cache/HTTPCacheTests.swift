@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import CurlPeers
+import Dispatch
 import Testing
 import TestClients
 
@@ -72,19 +73,21 @@ import TestClients
         #expect(other.response.headerFields[.age] == "7")
     }
 
-    @Test func completionsOfStoredResponsesComeInOrder() async {
+    @Test func completionsOfStoredResponsesComeOneAfterTheOther() async {
         let fixture = fixture { _ in .text("1", [.cacheControl: "max-age=60"]) }
         #expect(await text(fixture, operation()) == "1")
-        let order = Lock<[Int]>([])
+        let (order, release) = (Lock<[Int]>([]), DispatchSemaphore(value: 0))
         await withCheckedContinuation { continuation in
-            for number in 0..<100 {
+            for number in 0...1_000 {
                 fixture.client.executeRequest(operation().request) { _ in
+                    if number == 0 { release.wait() }
                     order.withLock { $0.append(number) }
-                    if number == 99 { continuation.resume() }
+                    if number == 1_000 { continuation.resume() }
                 }
             }
+            release.signal()
         }
-        #expect(order.withLock { $0 } == Array(0..<100))
+        #expect(order.withLock { $0 } == Array(0...1_000))
     }
 
     @Test func rawRequestWithoutALifetimeIsSentEachTime() async {
