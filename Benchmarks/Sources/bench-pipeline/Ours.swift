@@ -35,6 +35,7 @@ struct Ours: MeasuredClient {
             var operation = NetworkOperation(samples[index & 63])
             // The transport doesn't declare that it keeps no cookies.
             operation.partition = "user"
+            operation.policy = .cacheFirst
             let result = try await storing.run(operation)
             guard index < 0 || result.source == .cache else { throw NotStored() }
         }
