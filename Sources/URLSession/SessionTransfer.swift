@@ -8,7 +8,8 @@ import Foundation
 
 /// One request from start to end, including all redirects. The caller holds it as its request token.
 ///
-/// `@unchecked Sendable` is sound because everything but `session` is accessed only on the session's serial queue.
+/// `@unchecked Sendable` is sound because everything but the constant `session` is accessed only on the session's serial
+/// queue. `cancel()` and `raise(to:)`, which any thread may call, only add a block to it.
 final class SessionTransfer: RequestToken, PriorityRaising, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 

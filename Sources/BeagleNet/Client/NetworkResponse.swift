@@ -43,7 +43,7 @@ public struct NetworkResponse: Sendable {
             sharedCacheStatus = newValue.map { CopyOnWrite($0) }
         }
     }
-    /// Behind a reference, for the same reason; `nil` if the head alone tells it.
+    /// Behind a reference, for the same reason; `nil` if the head alone determines it.
     private var sharedCacheStatus: CopyOnWrite<CacheStatus>?
     /// The trailer fields (RFC 9110, 6.5), which aren't among the header fields of `response`.
     public var trailers: HTTPFields

@@ -13,11 +13,12 @@ import Synchronization
 
 /// The one thread that calls libcurl. Other threads send it commands.
 ///
-/// `@unchecked Sendable` is sound because everything but `inbox`, `isSleeping` and the poller's `wake` is accessed only
-/// on the loop's thread, which starts after `init` and keeps the loop alive until it ends.
-///
 /// `@exclusivity(unchecked)` is safe because no code that accesses these properties calls anything that could re-enter
 /// them. The collections among them are modified on their own, and callers get copies.
+///
+/// `@unchecked Sendable` is sound because other threads use only `inbox`, which synchronizes itself, the poller's
+/// `wake`, and constants. The rest is accessed only on the loop's thread, which starts after `init` and keeps the loop
+/// alive until it ends.
 final class EventLoop: CallbackContext, @unchecked Sendable {
     enum Command {
         case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)

@@ -14,7 +14,7 @@ struct HandleOptions: Equatable {
         case list(ListOption, HTTPFields, lines: [String])
     }
 
-    /// The values besides the message that the options depend on.
+    /// The inputs of the options other than the message.
     struct Context: ~Copyable {
         /// The scheme and host to connect to.
         let origin: ParsedOrigin
@@ -97,7 +97,7 @@ struct HandleOptions: Equatable {
         return options
     }
 
-    /// Returns the options for a transport's configuration, where it differs from libcurl's defaults.
+    /// Returns the options for the settings of a transport's configuration that differ from libcurl's defaults.
     static func shared(_ configuration: CurlTransport.Configuration, _ proxies: ProxyEnvironment) -> [Setting] {
         let plain = CurlTransport.Configuration()
         var options: [Setting] = proxies.isDefined ? [] : [.string(.proxy, "")]

@@ -60,7 +60,7 @@ final class Hop: CallbackContext {
     var isReceivePaused = false
     /// The limit on the receive rate; `nil` for no limit.
     @exclusivity(unchecked) var rateLimiter: ReceiveRateLimiter?
-    /// The call of the app's resolver, at whose end the hop enters the multi handle; `nil` if there is none.
+    /// The running call of the app's resolver, or `nil`. When it ends, the hop enters the multi handle.
     var resolution: Resolution?
     /// Whether the hop shares the tunnels of a proxy.
     var sharesTunnels = false

@@ -4,13 +4,13 @@ import Synchronization
 
 /// One request from start to end, including all redirect hops. The caller holds it as its request token.
 ///
-/// `@unchecked Sendable` is sound because everything but `state`, `loop` and `started` is accessed only on the loop's
-/// thread, which receives the transfer through the loop's inbox. Before that only its creator has it. If the loop
-/// rejects it, the one task that has it ends it. The token accesses only `state` and `loop`. The outcome is written
-/// before `state` announces it, and read afterwards by the task that waited for it.
-///
 /// `@exclusivity(unchecked)` is safe because these properties are read and set as a whole, or changed by code that
 /// calls nothing else.
+///
+/// `@unchecked Sendable` is sound because everything but the constant `loop` and the atomic `state` is accessed only on
+/// the loop's thread, which receives the transfer through the loop's inbox. Before that only its creator has it. If the
+/// loop rejects it, the one task that has it ends it. The token's methods, `raise(to:)` among them, access only `state`
+/// and `loop`. The outcome is written before `state` announces it, and read afterwards by the task that waited for it.
 final class Transfer: RequestToken, PriorityRaising, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 

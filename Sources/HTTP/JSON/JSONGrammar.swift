@@ -47,7 +47,7 @@ package enum JSONGrammar {
         return (digits.upperBound, digits.count == 4)
     }
 
-    /// Returns the character of an escape `\uXXXX`, or of two that form a surrogate pair, and their length; `nil` for other
+    /// Returns the character of a `\u` escape, or of two that form a surrogate pair, and their length; `nil` for other
     /// text.
     ///
     /// An unpaired surrogate becomes U+FFFD.
@@ -60,7 +60,7 @@ package enum JSONGrammar {
         return (UTF16.decode(UTF16.EncodedScalar([high, low])), 12)
     }
 
-    /// Returns the code unit of a `\uXXXX` at the beginning.
+    /// Returns the code unit of the `\u` escape at the beginning, or `nil` for other text.
     private static func codeUnit(_ bytes: ArraySlice<UInt8>) -> UInt16? {
         guard bytes.count >= 6 else { return nil }
         let start = bytes.startIndex
@@ -73,7 +73,7 @@ package enum JSONGrammar {
         return unit
     }
 
-    /// Returns the literal that begins with a letter, or `nil` if there is none.
+    /// Returns the literal that begins with a letter, or `nil` if no literal does.
     static func literal(_ first: UInt8) -> (kind: JSONTokenizer.Token.Kind, text: StaticString)? {
         switch first {
         case UInt8(ascii: "t"): (.true, "true")

@@ -1,6 +1,6 @@
 /// A value that is set later, exactly once, and the tasks that wait for it.
 ///
-/// The value may be set before, while or after tasks wait. Waiting tasks are resumed in the order in which they came,
+/// The value may be set before, while or after tasks wait. Waiting tasks are resumed in order of arrival,
 /// outside of all locks of the promise. For an event that can happen again, the owner creates a promise for each wait.
 ///
 /// It is inlinable, because otherwise each use in another module would look up its types at run time.
