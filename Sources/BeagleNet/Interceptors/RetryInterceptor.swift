@@ -382,7 +382,7 @@ extension Duration {
     fileprivate var shown: String { "\(milliseconds) ms" }
 }
 
-/// The system's source of random numbers, or a fixedValue number.
+/// The system's source of random numbers, or a fixed number.
 ///
 /// It has a stored property because ThreadSanitizer reads at the address of `inout` values, and an empty struct has no
 /// storage.

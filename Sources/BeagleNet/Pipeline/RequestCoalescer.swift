@@ -35,7 +35,7 @@ final class RequestCoalescer: Sendable {
     struct Subscription: Sendable {
         fileprivate let active: ActiveOperation
         fileprivate let id: Int
-        /// Raises the priority of the operation; `nil` if the operation isn't shared.
+        /// The control of the operation's priority; `nil` if the operation isn't shared.
         let priorityControl: Priority.Control?
 
         /// Leaves the operation; the subscriber receives nothing afterwards.
