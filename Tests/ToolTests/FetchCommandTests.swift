@@ -55,6 +55,22 @@ struct FetchCommandTests {
         }
     }
 
+    private static let pageIsNotAScreenArguments: [(String, String, String)] = [
+        ("text/html; charset=utf-8", "Sign in", "HTML (text/html; charset=utf-8)"),
+        ("application/json", "\n<!doctype html>", "looks like HTML or XML, such as an error page (application/json)"),
+    ]
+
+    @Test(arguments: Self.pageIsNotAScreenArguments)
+    func pageIsNotAScreen(_ type: String, _ page: String, _ message: String) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": type], page))
+        for command in ["fetch", "plan"] {
+            let run = try await beagle(command, server.url)
+            #expect(run.exit == 101)
+            #expect(run.errors.contains("the response is not a screen but \(message)"), "\(run.errors)")
+            #expect(run.errors.contains("use 'beagle raw'"), "\(run.errors)")
+        }
+    }
+
     @Test func unfollowedRedirectIsNotAScreen() async throws {
         try await withBackend { url in
             let run = try await beagle("fetch", "\(url)/redirect", "--max-redirs", "0")

@@ -60,9 +60,7 @@ struct ScreenSource {
             failure.advice = nil
         } catch {
             failure.message = "\(name) is not a screen: \(error.message)"
-            if contents.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "<") {
-                failure.message = "\(name) is not a screen but looks like HTML or XML, such as an error page"
-            }
+            if contents.looksLikeMarkup { failure.message = "\(name) is not a screen but \(Failure.looksLikeMarkup)" }
         }
         throw failure
     }

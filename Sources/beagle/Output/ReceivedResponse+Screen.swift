@@ -31,6 +31,12 @@ extension ReceivedResponse {
             var failure = notAScreen(showsBody)
             let type = contentType.isEmpty ? "no content type" : contentType
             failure.message = "the response is not a screen (\(type)): \(error.message)"
+            let isHTML = MediaType(contentType)?.essence == "text/html"
+            if isHTML || body.looksLikeMarkup {
+                failure.message =
+                    "the response is not a screen but \(isHTML ? "HTML" : Failure.looksLikeMarkup) (\(type))"
+                failure.advice = "check the URL, or use 'beagle raw' to read the page"
+            }
             throw failure
         }
     }
@@ -50,7 +56,15 @@ extension ReceivedResponse {
     }
 }
 
+extension Data {
+    /// Whether a text begins as HTML and XML do.
+    var looksLikeMarkup: Bool { first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<") }
+}
+
 extension Failure {
+    /// The reason for which HTML or XML isn't a screen.
+    static let looksLikeMarkup = "looks like HTML or XML, such as an error page"
+
     /// Says why JSON isn't a screen.
     mutating func explain(_ document: ParsedScreen, _ subject: String = "the response") {
         if let action = document.type {
