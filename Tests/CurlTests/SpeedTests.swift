@@ -52,6 +52,20 @@ struct SpeedTests {
         try await transport.proveHealth()
     }
 
+    /// libcurl sends at most 64 KiB at a time. Then it waits for longer than the second after which a server counts as
+    /// one that reads nothing more. The response is there after the first wait.
+    @Test func throttledUploadIsCompleteAfterTheResponse() async throws {
+        let server = try LoopbackServer(readsBodies: false) { _ in
+            .sequence([.response(200, [:], "early"), .stall])
+        }
+        var options = TransferOptions.limited
+        options.bandwidth.send = 50 << 10
+        let body = HTTPBody(Data(count: 150 << 10))
+        let response = try await transport.perform(server.request(.put, body: body, options: options))
+        #expect(try await response.text() == "early")
+        #expect(response.metrics.bytesSent >= Int64(150 << 10))
+    }
+
     @Test(arguments: [false, true])
     func throttledBodyIsCompleteWithAPausedReader(onThePortableLoop isPortable: Bool) async throws {
         let body = StreamTests.pattern(3 << 20)

@@ -8,6 +8,8 @@ struct BodySender {
     private(set) var isFinished: Bool
     /// The number of bytes passed to libcurl in the current attempt.
     private(set) var bytesSent: Int64 = 0
+    /// The number of bytes that libcurl took last.
+    private(set) var lastCount = 0
     /// Whether libcurl has asked for bytes of the body; a streamed body has been opened then.
     private(set) var hasBegun = false
     /// Whether libcurl waits because the body has no bytes yet.
@@ -46,6 +48,7 @@ struct BodySender {
         switch try source.read(into: buffer) {
         case .bytes(let count):
             bytesSent += Int64(count)
+            lastCount = count
             if bytesSent == source.length { finish() }
             return count
         case .pending:

@@ -170,7 +170,9 @@ final class Hop: CallbackContext {
         if let discardDeadline = timing.discardDeadline { return discardDeadline }
         // During a pause the decoder may hold decoded bytes for which the reader has no room.
         guard !sender.isFinished, !sender.isPaused, !isReceivePaused, receiver.hasWholeBody else { return nil }
-        return timing.lastActivity.advanced(by: Self.refusalTime)
+        // libcurl takes no more bytes before the last ones are within the limit.
+        let wait = request.options.extras?.bandwidth.send.map { Duration.seconds(sender.lastCount) / $0 }
+        return timing.lastActivity.advanced(by: Self.refusalTime + (wait ?? .zero))
     }
 
     /// Returns whether the response is complete although the server didn't read the rest of the request. The server may
