@@ -33,6 +33,16 @@ struct CharsetTests {
         #expect(charset.text(of: Data(bytes)) == text)
     }
 
+    /// One label of each name that the converter receives.
+    @Test(arguments: [
+        "866", "l2", "l3", "l4", "cyrillic", "arabic", "greek", "hebrew", "l6", "iso-8859-13", "iso-8859-14", "l9",
+        "iso-8859-16", "koi", "koi8-ru", "mac", "dos-874", "x-cp1250", "x-cp1251", "x-cp1253", "l5", "x-cp1255",
+        "x-cp1256", "x-cp1257", "x-cp1258", "x-mac-ukrainian",
+    ])
+    func converterKnowsTheEncoding(_ label: String) throws {
+        #expect(try #require(Charset(label: label)).encoded("a") == Data("a".utf8))
+    }
+
     @Test func longTextIsConvertedCompletely() throws {
         let charset = try #require(Charset(label: "shift_jis"))
         let text = String(repeating: "日本語 and more. ", count: 10_000)
@@ -53,7 +63,8 @@ struct CharsetTests {
         "text/plain", "text/plain; charset=utf-8", "text/plain; charset=UTF-8", "text/plain;charset=\"utf8\"", "",
         "a=b",
         "text/plain; charset=", "text/plain; charset=utf-16//IGNORE", "text/plain; charset=ISO-2022-CN-EXT",
-        "text/plain; charset=csISO2022CN",
+        "text/plain; charset=csISO2022CN", "text/plain; charset=iso-2022-kr", "text/plain; charset=utf-7",
+        "text/plain; charset=ibm037", "text/plain; charset=ucs4", "text/plain; charset=no-such-encoding",
     ]
 
     @Test(arguments: Self.utf8AndUnsupportedCharsetsAreIgnoredArguments)
@@ -62,9 +73,8 @@ struct CharsetTests {
     }
 
     private static let extendsASCIIArguments: [(label: String, isTrue: Bool)] = [
-        ("iso-8859-1", true), ("shift_jis", true), ("euc-kr", true), ("gb18030", true), ("no-such-encoding", true),
-        ("utf-16", false), ("utf16", false), ("utf-16be", false), ("utf-32", false), ("ucs4", false), ("utf-7", false),
-        ("ibm037", false), ("cp500", false),
+        ("iso-8859-1", true), ("shift_jis", true), ("euc-kr", true), ("gb18030", true),
+        ("utf-16", false), ("ucs-2", false), ("utf-16be", false),
     ]
 
     @Test(arguments: Self.extendsASCIIArguments)
@@ -76,8 +86,6 @@ struct CharsetTests {
         #expect(try #require(Charset(label: "iso-8859-1")).encoded("日") == nil)
         #expect(try #require(Charset(label: "shift_jis")).encoded("한") == nil)
         #expect(try #require(Charset(label: "shift_jis")).text(of: Data([0x93])) == nil)
-        #expect(try #require(Charset(label: "no-such-encoding")).encoded("a") == nil)
-        #expect(try #require(Charset(label: "no-such-encoding")).text(of: Data("a".utf8)) == nil)
     }
 
     @Test func contentTypeFieldTakesPrecedenceOverTheMediaType() {

@@ -14,8 +14,10 @@ import BeagleNetHTTP
 ///
 /// The system's converter (`iconv`) reads and writes it.
 struct Charset: Sendable, Hashable {
-    /// The names under which the converter may know the encoding, in order of preference.
-    private let codecs: [String]
+    /// The label, in lower case.
+    let label: String
+    /// The converter's name for the encoding, or for a superset of it.
+    private let codec: String
 
     /// Reads the `charset` parameter of a `Content-Type`; returns `nil` if it is missing or names UTF-8.
     init?(contentType: String) {
@@ -27,46 +29,97 @@ struct Charset: Sendable, Hashable {
         self.init(label: label)
     }
 
-    /// Creates an encoding from its label; returns `nil` for UTF-8 and for labels that aren't safe to convert.
+    /// Creates an encoding from its label; returns `nil` for UTF-8 and for labels that browsers don't accept.
     ///
-    /// - Parameter label: a name of the encoding from the WHATWG Encoding standard. Other names are passed to the
-    ///   converter unchanged.
+    /// - Parameter label: A label of the WHATWG Encoding standard. The converter never receives other names: they may
+    ///   contain instructions, or load a rare encoding, such as ISO-2022-CN in glibc before 2.40 (CVE-2024-2961).
     init?(label: String) {
         let label = label.lowercased()
-        // The converter may interpret other characters as an instruction.
-        let isName = label.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || "-_.:".utf8.contains(byte)
-        }
-        guard isName, !label.isEmpty, label.utf8.count <= 40, !Self.utf8Labels.contains(label) else { return nil }
-        // Browsers refuse these encodings, and glibc before 2.40 overflows its buffer (CVE-2024-2961).
-        guard !label.contains("2022-cn"), !label.contains("2022cn") else { return nil }
-        codecs = (Self.codecs[label].map { [$0] } ?? []) + [label]
+        guard let codec = Self.codecs[label] else { return nil }
+        (self.label, self.codec) = (label, codec)
     }
 
-    private static let utf8Labels: Set = ["utf-8", "utf8", "unicode-1-1-utf-8", "x-unicode20utf8"]
     private static let western = "CP1252"
 
-    /// The converter's names for labels that stand for a superset of the encoding that they name.
+    /// The converter's names for the encodings of labels, or for their supersets.
     /// Source: https://encoding.spec.whatwg.org/#names-and-labels
-    private static let codecs: [String: String] = [
-        "ascii": western, "us-ascii": western, "iso-8859-1": western, "iso8859-1": western, "iso_8859-1": western,
-        "latin1": western, "l1": western, "windows-1252": western, "cp1252": western, "x-cp1252": western,
-        "iso-8859-9": "CP1254", "iso8859-9": "CP1254", "latin5": "CP1254", "iso-8859-11": "CP874", "tis-620": "CP874",
-        "shift_jis": "CP932", "shift-jis": "CP932", "sjis": "CP932", "x-sjis": "CP932", "ms_kanji": "CP932",
-        "windows-31j": "CP932", "euc-jp": "EUC-JP-MS", "x-euc-jp": "EUC-JP-MS", "euc-kr": "CP949", "korean": "CP949",
-        "ks_c_5601-1987": "CP949", "gbk": "GB18030", "x-gbk": "GB18030", "gb2312": "GB18030", "chinese": "GB18030",
-        "gb_2312-80": "GB18030", "big5": "BIG5-HKSCS", "cn-big5": "BIG5-HKSCS", "x-x-big5": "BIG5-HKSCS",
-        "utf-16": "UTF-16LE", "utf-16le": "UTF-16LE", "utf-16be": "UTF-16BE",
-    ]
+    private static let codecs: [String: String] = {
+        let table: [(codec: String, labels: String)] = [
+            ("IBM866", "866 cp866 csibm866 ibm866"),
+            ("ISO-8859-2", "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2"),
+            ("ISO-8859-3", "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3"),
+            ("ISO-8859-4", "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4"),
+            (
+                "ISO-8859-5",
+                "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988"
+            ),
+            (
+                "ISO-8859-6",
+                "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e "
+                    + "iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987"
+            ),
+            (
+                "ISO-8859-7",
+                "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 "
+                    + "iso_8859-7 iso_8859-7:1987 sun_eu_greek"
+            ),
+            (
+                "ISO-8859-8",
+                "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 "
+                    + "iso_8859-8 iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical"
+            ),
+            ("ISO-8859-10", "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6"),
+            ("ISO-8859-13", "iso-8859-13 iso8859-13 iso885913"),
+            ("ISO-8859-14", "iso-8859-14 iso8859-14 iso885914"),
+            ("ISO-8859-15", "csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9"),
+            ("ISO-8859-16", "iso-8859-16"),
+            ("KOI8-R", "cskoi8r koi koi8 koi8-r koi8_r"),
+            ("KOI8-U", "koi8-ru koi8-u"),
+            ("MACINTOSH", "csmacintosh mac macintosh x-mac-roman"),
+            ("CP874", "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874"),
+            ("CP1250", "cp1250 windows-1250 x-cp1250"),
+            ("CP1251", "cp1251 windows-1251 x-cp1251"),
+            (
+                western,
+                "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 "
+                    + "iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252"
+            ),
+            ("CP1253", "cp1253 windows-1253 x-cp1253"),
+            (
+                "CP1254",
+                "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 "
+                    + "windows-1254 x-cp1254"
+            ),
+            ("CP1255", "cp1255 windows-1255 x-cp1255"),
+            ("CP1256", "cp1256 windows-1256 x-cp1256"),
+            ("CP1257", "cp1257 windows-1257 x-cp1257"),
+            ("CP1258", "cp1258 windows-1258 x-cp1258"),
+            ("MAC-CYRILLIC", "x-mac-cyrillic x-mac-ukrainian"),
+            ("GB18030", "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030"),
+            ("BIG5-HKSCS", "big5 big5-hkscs cn-big5 csbig5 x-x-big5"),
+            ("EUC-JP-MS", "cseucpkdfmtjapanese euc-jp x-euc-jp"),
+            ("ISO-2022-JP", "csiso2022jp iso-2022-jp"),
+            ("CP932", "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis"),
+            (
+                "CP949",
+                "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 "
+                    + "windows-949"
+            ),
+            ("UTF-16BE", "unicodefffe utf-16be"),
+            ("UTF-16LE", "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le"),
+        ]
+        let labels = table.flatMap { row in row.labels.split(separator: " ").map { (String($0), row.codec) } }
+        return Dictionary(labels) { first, _ in first }
+    }()
 
     /// The byte order mark of UTF-8.
     static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    private var isWestern: Bool { codecs[0] == Self.western }
+    private var isWestern: Bool { codec == Self.western }
 
     /// The byte order mark with which a text may begin; empty if the encoding has none.
     var byteOrderMark: [UInt8] {
-        switch codecs[0] {
+        switch codec {
         case "UTF-16LE": [0xFF, 0xFE]
         case "UTF-16BE": [0xFE, 0xFF]
         default: []
@@ -108,7 +161,7 @@ struct Charset: Sendable, Hashable {
             return String(text)
         }
         var (charset, bytes) = (self, Array(data))
-        if codecs.last == "utf-16", bytes.starts(with: [0xFE, 0xFF]), let other = Charset(label: "utf-16be") {
+        if label == "utf-16", bytes.starts(with: [0xFE, 0xFF]), let other = Charset(label: "utf-16be") {
             charset = other
         }
         if !charset.byteOrderMark.isEmpty, bytes.starts(with: charset.byteOrderMark) { bytes.removeFirst(2) }
@@ -133,7 +186,7 @@ extension Charset {
         /// Converts text from or to UTF-8; returns `nil` if the bytes aren't valid, or if the system has no such
         /// converter.
         private func converted(_ bytes: [UInt8], toText: Bool) -> [UInt8]? {
-            for codec in codecs {
+            for codec in [codec, label] {
                 guard let converter = toText ? iconv_open("UTF-8", codec) : iconv_open(codec, "UTF-8"),
                     Int(bitPattern: converter) != -1
                 else { continue }
@@ -175,7 +228,7 @@ extension Charset {
         /// Converts text from or to UTF-8; returns `nil` if the bytes aren't valid, or if the system has no such
         /// converter.
         private func converted(_ bytes: [UInt8], toText: Bool) -> [UInt8]? {
-            for codec in codecs {
+            for codec in [codec, label] {
                 let known = CFStringConvertIANACharSetNameToEncoding(codec as CFString)
                 guard known != kCFStringEncodingInvalidId else { continue }
                 let encoding = String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(known))
