@@ -45,7 +45,7 @@ enum BodyFormat {
     }
 
     /// Returns whether the ASCII bytes in this charset always stand for ASCII characters.
-    private static func isReadable(_ charset: String) -> Bool {
+    static func isReadable(_ charset: String) -> Bool {
         ["utf-8", "utf8", "us-ascii", "ascii", "latin1", "macintosh", "euc-jp", "euc-kr"].contains(charset)
             || ["iso-8859-", "iso8859-", "windows-125", "cp125", "koi8-"].contains { charset.hasPrefix($0) }
     }

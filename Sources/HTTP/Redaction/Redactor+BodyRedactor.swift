@@ -116,6 +116,9 @@ extension Redactor {
     /// Returns whether a body of this type is binary, so that nothing in it is replaced.
     package static func isBinary(contentType: String) -> Bool { BodyFormat(contentType) == .binary }
 
+    /// Returns whether secrets can be found in a text with this charset without decoding it.
+    package static func canRead(charset: String) -> Bool { BodyFormat.isReadable(charset.lowercased()) }
+
     /// Redacts a complete body and records the locations of its secrets.
     ///
     /// - Parameters:

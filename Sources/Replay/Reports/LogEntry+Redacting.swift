@@ -265,21 +265,19 @@ extension Redactor {
     /// - Parameter charset: the body's encoding; `nil` for UTF-8.
     func redact(
         decoding data: Data,
-        _ charset: @autoclosure () -> Charset?,
+        _ charset: Charset?,
         _ mediaType: String?,
         at place: String,
         recordingTo audit: inout Audit
     ) -> RedactedBody {
-        let redacted = redact(body: data, contentType: mediaType, at: place, recordingTo: &audit)
-        guard case .omitted(.encoding) = redacted, let charset = charset(), let text = charset.text(of: data) else {
-            return redacted
+        guard let charset, !Self.canRead(charset: charset.label), !Self.isBinary(contentType: mediaType ?? "") else {
+            return redact(body: data, contentType: mediaType, at: place, recordingTo: &audit)
         }
         let type = mediaType.flatMap { MediaType($0) }?.essence
-        guard case .body(let shown) = redact(body: Data(text.utf8), contentType: type, at: place, recordingTo: &audit)
-        else {
-            return redacted
-        }
+        guard let text = charset.text(of: data),
+            case .body(let shown) = redact(body: Data(text.utf8), contentType: type, at: place, recordingTo: &audit)
+        else { return .omitted(.encoding) }
         if shown == Data(text.utf8) { return .body(data) }
-        return charset.encoded(String(decoding: shown, as: UTF8.self)).map { .body($0) } ?? redacted
+        return charset.encoded(String(decoding: shown, as: UTF8.self)).map { .body($0) } ?? .omitted(.encoding)
     }
 }

@@ -48,6 +48,28 @@ struct EntryRedactionTests {
         return entry
     }
 
+    /// The field alone names the encoding, as in archives of Chromium. The second byte of `表` is that of a backslash.
+    @Test func bodyIsDecodedAsItsFieldSays() {
+        let (name, type) = (Data([0x95, 0x5C]), "application/json; charset=Shift_JIS")
+        func body(_ password: String) -> Data {
+            Data(#"{"name":""#.utf8) + name + Data(#"","password":"\#(password)"}"#.utf8)
+        }
+        var entry = SampleRecording.exchange(
+            "https://a.example/",
+            at: 0,
+            fields: [LogEntry.Field("Content-Type", type)],
+            body: LogEntry.Body(.data(body(SampleRecording.secret)), mediaType: "application/json")
+        )
+        entry.request.fields = [LogEntry.Field("Content-Type", type)]
+        entry.request.body = entry.response?.body
+        let redacted = entry.redacted(by: Redactor())
+        #expect(redacted.response?.body.content == .data(body("REDACTED")))
+        #expect(redacted.request.body?.content == .data(body("REDACTED")))
+        // Half a character can't be decoded.
+        entry.response?.body.content = .data(body(SampleRecording.secret) + name.prefix(1))
+        #expect(entry.redacted(by: Redactor()).response?.body.content == .omitted("unredactable"))
+    }
+
     @Test func everySecretIsRedacted() {
         let redacted = planted().redacted(by: Redactor())
         #expect(!"\(redacted)".contains(SampleRecording.secret), "\(redacted)")
