@@ -180,11 +180,12 @@ import Testing
         let running = busy == true ? await runs.next() : nil
         let home = Task { [views] in try await views?.fetch(ScreenRequest("/home"), as: JSONValue.self) }
         let homeRun = await runs.next()
-        #expect(views?.prefetch(ScreenRequest("/a"), from: "home") == true)
+        var scope = views?.open("home", images: loader)
+        #expect(scope?.prefetch(ScreenRequest("/a")) == true)
         #expect(views?.report(of: "home").unused == 1)
         let before = runs.count
         switch reason {
-        case .closed: views?.open("home", images: loader).close()
+        case .closed: scope?.close()
         case .removed: views?.removePrefetches()
         case .released, .metered, .busyFetch: break
         case .tooOld: clock.advance(by: .seconds(61))
@@ -195,7 +196,7 @@ import Testing
         homeRun.finish(reason == .busyFetch ? .failure(.status(503)) : .success(.init("{}")))
         _ = await home.result
         if reason == .released {
-            views = nil
+            (views, scope) = (nil, nil)
             while clock.nextWait != nil { await Task.yield() }
         }
         while let views, views.pendingCount > 0 {
@@ -245,8 +246,8 @@ import Testing
         let client = Beagle.dependencies.networkClient
         let url = try #require(URL(string: "\(server.url)/held"))
         let views = ViewClient()
-        #expect(views.prefetch(ScreenRequest("/first")))
-        while views.pendingCount > 0 { await Task.yield() }
+        _ = try await views.fetch("/first", as: JSONValue.self)
+        clock.advance(by: .milliseconds(100))
         let held = Task {
             switch kind {
             case "form": _ = try await client.submit(Request.FormData(method: .post, values: [:]), to: "/held")
@@ -262,16 +263,16 @@ import Testing
             try await held.value
             return
         }
-        await clock.waitForSleepers(1)
+        while clock.nextWait == nil, !Task.isCancelled { await Task.yield() }
         #expect(clock.nextWait == .seconds(10))
         gate.open()
         try await held.value
-        while clock.nextWait != .milliseconds(100) { await Task.yield() }
+        while clock.nextWait != .milliseconds(100), !Task.isCancelled { await Task.yield() }
         #expect(server.requests.count == 2)
         clock.advance(by: .milliseconds(100))
         await server.until { $0.requestCount == 3 }
         #expect(server.requests.last?.target == "/a")
-        while views.pendingCount > 0 { await Task.yield() }
+        while views.pendingCount > 0, !Task.isCancelled { await Task.yield() }
     }
 }
 
