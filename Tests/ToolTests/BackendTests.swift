@@ -240,11 +240,26 @@ import Testing
         }
     }
 
+    private static let upgrade =
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+
+    /// Payloads of close frames, and the codes of the backend's.
+    @Test(arguments: [([], []), ([3, 0xE8], [3, 0xE8]), ([3], [3, 0xEA])] as [([UInt8], [UInt8])])
+    func closeFrameIsAnsweredWithACode(_ payload: [UInt8], _ code: [UInt8]) async throws {
+        try await withBackend { url in
+            let client = try RawClient(url)
+            let frame = Data([0x88, 0x80 | UInt8(payload.count), 0, 0, 0, 0] + payload)
+            client.send(Data("GET /ws HTTP/1.1\r\nHost: a\r\n\(Self.upgrade)\r\n".utf8) + frame)
+            let answer = client.readAll()
+            let head = try #require(answer.firstRange(of: Data("\r\n\r\n".utf8)))
+            let close = answer[head.upperBound...]
+            #expect(close.first == 0x88 && Array(close.dropFirst(2).prefix(2)) == code, "\(Array(close))")
+        }
+    }
+
     /// Valid conversations of clients. The test corrupts each at random places.
     private static let conversations: [Data] = {
-        let socket =
-            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
         func frame(_ opcode: UInt8, _ text: String, length: [UInt8]? = nil) -> Data {
             let count = text.utf8.count
             let known = count < 126 ? [0x80 | UInt8(count)] : [0xFE, UInt8(count >> 8), UInt8(count & 0xFF)]
@@ -274,12 +289,13 @@ import Testing
             Data("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n".utf8),
             Data("GET /file HTTP/1.1\r\nHost: a\r\nRange: bytes=1-2\r\nIf-Range: \"x\"\r\n\r\n".utf8),
             Data("GET /events HTTP/1.0\r\nLast-Event-ID: -9223372036854775808\r\n\r\n".utf8),
-            Data("GET /ws HTTP/1.1\r\nHost: a\r\n\(socket)\r\n".utf8) + frame(1, "hi") + frame(9, "")
+            Data("GET /ws HTTP/1.1\r\nHost: a\r\n\(upgrade)\r\n".utf8) + frame(1, "hi") + frame(9, "")
                 + frame(8, "\u{3}\u{68}"),
-            Data("GET /ws HTTP/1.1\r\nHost: a\r\n\(socket)\r\n".utf8)
+            Data("GET /ws HTTP/1.1\r\nHost: a\r\n\(upgrade)\r\n".utf8)
                 + frame(2, "x", length: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]),
             Data(
-                "GET /graphql HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\(socket)\r\n".utf8
+                "GET /graphql HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\(upgrade)\r\n"
+                    .utf8
             )
                 + frame(1, #"{"type":"connection_init"}"#)
                 + frame(1, #"{"type":"subscribe","id":"1","payload":{"query":"subscription { count(to: 1) }"}}"#),

@@ -91,6 +91,10 @@ final class BackendWebSocket {
             let frame = try readFrame(maxBytes: Self.maxBytes - bytes.count)
             switch frame.opcode {
             case 0x8:
+                // RFC 6455, 5.5.1: a code has two bytes.
+                guard frame.payload.count != 1 else {
+                    throw Violation(code: 1002, reason: "a close frame contains only half a code")
+                }
                 try send(0x8, frame.payload.prefix(2))
                 reader.socket.finish()
                 return .closed
