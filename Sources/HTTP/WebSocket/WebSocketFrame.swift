@@ -10,12 +10,19 @@ enum WebSocketOpcode: UInt8 {
     var isControl: Bool { rawValue >= 8 }
 }
 
-/// An encoder for the frames that a client sends.
-enum WebSocketFrame {
+/// An encoder for frames.
+package enum WebSocketFrame {
     /// The maximum size of a frame's header, in bytes.
     static let headerSize = 14
 
-    /// Appends a masked frame (RFC 6455, 5.3).
+    /// Returns an unmasked frame, as servers send it (RFC 6455, 5.1).
+    package static func unmasked(_ opcode: UInt8, _ payload: Data) -> Data {
+        var header = [0x80 | opcode]
+        header.append(length: payload.count, mask: 0)
+        return Data(header) + payload
+    }
+
+    /// Appends a masked frame, as clients send it (RFC 6455, 5.3).
     ///
     /// - Parameter mask: A new, unpredictable mask for each frame.
     static func append(
@@ -26,16 +33,7 @@ enum WebSocketFrame {
         to bytes: inout [UInt8]
     ) {
         bytes.append((isFinal ? 0x80 : 0) | opcode.rawValue)
-        switch payload.count {
-        case 0...125:
-            bytes.append(0x80 | UInt8(payload.count))
-        case 126...0xFFFF:
-            bytes.append(0x80 | 126)
-            bytes.append(bigEndian: UInt16(payload.count))
-        default:
-            bytes.append(0x80 | 127)
-            bytes.append(bigEndian: UInt64(payload.count))
-        }
+        bytes.append(length: payload.count, mask: 0x80)
         bytes.append(bigEndian: mask)
         let start = bytes.count
         bytes.append(contentsOf: payload)
@@ -59,6 +57,20 @@ enum WebSocketFrame {
 }
 
 extension [UInt8] {
+    /// Appends a payload's length, with the bit that says whether the payload is masked.
+    fileprivate mutating func append(length: Int, mask: UInt8) {
+        switch length {
+        case 0...125:
+            append(mask | UInt8(length))
+        case 126...0xFFFF:
+            append(mask | 126)
+            append(bigEndian: UInt16(length))
+        default:
+            append(mask | 127)
+            append(bigEndian: UInt64(length))
+        }
+    }
+
     fileprivate mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }

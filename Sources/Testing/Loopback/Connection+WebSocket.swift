@@ -46,15 +46,7 @@ extension Connection {
 
     /// Sends an unmasked frame (RFC 6455, 5.2).
     func send(frame opcode: UInt8, _ payload: Data) -> Bool {
-        var bytes = Data([0x80 | opcode])
-        switch payload.count {
-        case 0...125: bytes.append(UInt8(payload.count))
-        case 126...0xFFFF: bytes.append(contentsOf: [126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)])
-        default:
-            bytes.append(127)
-            withUnsafeBytes(of: UInt64(payload.count).bigEndian) { bytes.append(contentsOf: $0) }
-        }
-        return send(bytes + payload)
+        send(WebSocketFrame.unmasked(opcode, payload))
     }
 
     /// Waits for the end of a message and responds to pings, or returns `false` if the client closes.

@@ -154,14 +154,6 @@ final class BackendWebSocket {
     }
 
     private func send(_ opcode: UInt8, _ payload: Data) throws {
-        var frame = Data([0x80 | opcode])
-        switch payload.count {
-        case ..<126: frame.append(UInt8(payload.count))
-        case ...0xFFFF: frame += [126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
-        default:
-            frame.append(127)
-            frame += (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
-        }
-        try reader.socket.write(frame + payload)
+        try reader.socket.write(WebSocketFrame.unmasked(opcode, payload))
     }
 }
