@@ -69,6 +69,31 @@ struct ConfinedFolderTests {
         #expect(try text("out/file") == "out/file")
     }
 
+    #if os(Linux)
+        @Test func folderMayBeSearchableOnly() throws {
+            defer { clear() }
+            let (root, sub) = ("\(place)/in", "\(place)/in/sub")
+            for path in [root, sub] { try #require(chmod(path, 0o333) == 0) }
+            try asOrdinaryUser {
+                #expect(throws: NetworkError.self) { try folder.entries() }
+                #expect(try folder.file(reading: "sub/file").contents(upTo: 100) == Data("in/sub/file".utf8))
+                #expect(folder.status(of: "sub")?.type == .folder)
+                try folder.rename("sub/file", to: "file")
+                #expect(try folder.remove("file"))
+            }
+            for path in [root, sub] { chmod(path, 0o700) }
+        }
+
+        /// Runs a closure without the privileges of root in the file system, which only this thread loses.
+        private func asOrdinaryUser(_ body: () throws -> Void) throws {
+            typealias SetUser = @convention(c) (uid_t) -> Int32
+            let setUser = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: SetUser.self)
+            if getuid() == 0 { _ = setUser(1) }
+            defer { _ = setUser(getuid()) }
+            try body()
+        }
+    #endif
+
     @Test func linkItselfIsReplacedOrRemoved() throws {
         defer { clear() }
         let sink = try FileSink("linked", in: folder)

@@ -151,7 +151,7 @@ package struct ConfinedFolder: Sendable {
     /// - Returns: The names without `.` and `..`, or `nil` if there is no such folder or a link leads to it.
     package func entries(of name: String? = nil) throws(NetworkError) -> [String]? {
         let parts = try names + (name.map(Self.parts) ?? [])
-        guard case .success(let folder) = try openFolder(parts) else { return nil }
+        guard case .success(let folder) = try openFolder(parts, O_RDONLY) else { return nil }
         return try folder.names()
     }
 
@@ -226,7 +226,7 @@ package struct ConfinedFolder: Sendable {
 
     /// Waits until the entries of this folder are written to the disk.
     package func sync() throws(NetworkError) {
-        try openFolder(names).get().sync()
+        try openFolder(names, O_RDONLY).get().sync()
     }
 
     // MARK: path resolution
@@ -254,14 +254,26 @@ package struct ConfinedFolder: Sendable {
         return try parent.withDescriptor { descriptor throws(NetworkError) in try work(descriptor, last) }
     }
 
+    #if os(Linux)
+        /// `O_PATH`, a macro that requires `_GNU_SOURCE`: opens a folder that may be searched but not read.
+        private static let searchOnly: Int32 = 0x20_0000
+    #else
+        private static let searchOnly = O_RDONLY
+    #endif
+
     /// Opens a folder by the names that lead to it from the root. None of them may be a link.
     ///
+    /// - Parameter access: `O_RDONLY` to list the folder or to sync it.
     /// - Returns: The folder, or the reason why there is no folder at that path.
-    private func openFolder(_ parts: [String]) throws(NetworkError) -> Result<OpenFile, NetworkError> {
-        var (descriptor, path) = (open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root)
+    private func openFolder(
+        _ parts: [String],
+        _ access: Int32 = Self.searchOnly
+    ) throws(NetworkError) -> Result<OpenFile, NetworkError> {
+        func flags(_ isLast: Bool) -> Int32 { (isLast ? access : Self.searchOnly) | O_DIRECTORY | O_CLOEXEC }
+        var (descriptor, path) = (open(root, flags(parts.isEmpty)), root)
         var (code, isLink) = (errno, false)
-        for part in parts where descriptor >= 0 {
-            let next = openat(descriptor, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        for (index, part) in parts.enumerated() where descriptor >= 0 {
+            let next = openat(descriptor, part, flags(index == parts.count - 1) | O_NOFOLLOW)
             code = errno
             isLink = next < 0 && Self.isLink(part, in: descriptor)
             close(descriptor)
