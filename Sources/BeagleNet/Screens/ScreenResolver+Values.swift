@@ -99,6 +99,7 @@ extension ScreenResolver: ExpressionScope {
         guard let span, span.count <= Self.maxContainer else { return nil }
         // A tree takes longer than a walk.
         budget -= 8 * span.count
+        operands.insert(contentsOf: place..<place + span.count)
         // The walk has checked the text, but it may be nested too deep for a tree.
         do throws(NetworkError) { return try JSONValue(parsing: Data(span.written(in: bytes))) } catch { return nil }
     }
@@ -115,7 +116,10 @@ extension ScreenResolver: ExpressionScope {
         case .index(let index): return path.isEmpty ? .number(Double(index)) : .unknown
         case .json(let element):
             let value = element.value(at: path.map(ContextPath.Step.init))
-            budget -= value.string?.utf8.count ?? 0
+            if let text = value.string ?? value["url"]?.string {
+                budget -= text.utf8.count
+                resultsOfExpression.append(text)
+            }
             return ScreenValue(value)
         case .document(let start):
             let isInitial = time == .render || time == .template || time == .initial

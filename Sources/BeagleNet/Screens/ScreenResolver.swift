@@ -54,6 +54,12 @@ struct ScreenResolver {
     var stringsOfExpression: [Int] = []
     /// The positions of the strings that are a part of a URL whose value is known.
     private var stringsOfURLs: Set<Int> = []
+    /// The arrays and objects that operations have read.
+    var operands = RangeSet<Int>()
+    /// The strings that the last expression used of the result of an operation.
+    var resultsOfExpression: [String] = []
+    /// The strings of results that are a part of a URL whose value is known.
+    private var resultsOfURLs: Set<String> = []
     /// Whether the last expression used the element of a list whose items aren't known.
     var usedItem = false
     /// The number of lists around the records whose templates are shown for each element.
@@ -75,11 +81,14 @@ struct ScreenResolver {
     mutating func run() {
         isListed = findings.lists.isEmpty ? [] : Array(repeating: false, count: findings.records.count)
         sweep(0..<findings.records.count, 0)
-        guard !stringsOfURLs.isEmpty else { return }
+        guard !stringsOfURLs.isEmpty || !resultsOfURLs.isEmpty else { return }
         // An expression says what these URLs are for.
-        resolved.removeAll { reference in
+        resolved.removeAll { [bytes, findings, operands, stringsOfURLs, resultsOfURLs] reference in
             let record = findings.records[Int(reference.record)]
-            return record.kind == .unknown && stringsOfURLs.contains(record.url.start - 1)
+            guard record.kind == .unknown else { return false }
+            let place = record.url.start - 1
+            return stringsOfURLs.contains(place)
+                || (operands.contains(place) && resultsOfURLs.contains(record.url.text(in: bytes)))
         }
     }
 
@@ -123,8 +132,12 @@ struct ScreenResolver {
         usedItem = false
         budget -= 16
         stringsOfExpression.removeAll(keepingCapacity: true)
+        resultsOfExpression.removeAll(keepingCapacity: true)
         var url = value(of: record.url, record)
-        if case .text = url { stringsOfURLs.formUnion(stringsOfExpression) }
+        if case .text = url {
+            stringsOfURLs.formUnion(stringsOfExpression)
+            resultsOfURLs.formUnion(resultsOfExpression)
+        }
         let parts = findings.parts(of: record)
         var method = parts.method.isPresent ? text(of: parts.method) : .literal
         if budget <= 0 { (url, method) = (url == .literal ? url : .unknown, method == .literal ? method : .unknown) }

@@ -55,6 +55,24 @@ struct ScreenListTests {
         )
     }
 
+    @Test func urlOfAnItemThatAnOperationReturnsIsListedOnce() throws {
+        let row = Make.container("\(Make.image("@{item.u}")), \(Make.image("/i/@{index}"))")
+        let json = Make.container(
+            list(#""@{union(c.a, c.b)}""#, template(row)),
+            #"""
+            "context": {"id": "c", "value": {"a": [{"u": "https://a/1"}],
+            "b": [{"u": "https://a/2", "v": "https://a/3"}], "other": "https://a/1"}}
+            """#
+        )
+        #expect(
+            try Make.lines(json).sorted() == [
+                "image render /i/0: ok", "image render /i/1: ok", "image render https://a/1: ok",
+                "image render https://a/2: ok", "unknown data https://a/1: undeclared",
+                "unknown data https://a/3: undeclared",
+            ]
+        )
+    }
+
     @Test func templateWithoutKnownItemsIsListedOnce() throws {
         let row = Make.container("\(Make.image("@{item.a}")), \(Make.image("/fixed"))")
         #expect(
