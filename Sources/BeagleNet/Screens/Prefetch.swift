@@ -1,6 +1,11 @@
 import BeagleNetDependencies
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A screen that is prefetched.
 final class Prefetch: Sendable {
@@ -18,6 +23,14 @@ final class Prefetch: Sendable {
         let message: NetworkOperation.Key?
     }
 
+    /// A screen that wants the prefetch.
+    struct Source: Hashable, Sendable {
+        /// The name of the screen, for reports.
+        let name: String
+        /// The identity of its scope; `nil` if the app prefetches without one.
+        var scope: UUID?
+    }
+
     enum State {
         case waiting, running
         case ended(Outcome, at: Duration)
@@ -26,10 +39,10 @@ final class Prefetch: Sendable {
     let key: Key
     let request: ScreenRequest
     let origin: Origin?
-    /// The screen that requested it first.
+    /// The name of the screen that requested it first.
     let source: String
     /// The screens that want it and are open.
-    let sources: Lock<Set<String>>
+    let sources: Lock<Set<Source>>
     let operation: NetworkOperation
     let client: any NetworkClient
     /// The loads that it waits for.
@@ -49,12 +62,12 @@ final class Prefetch: Sendable {
         _ key: Key,
         _ request: ScreenRequest,
         _ operation: NetworkOperation,
-        from source: String,
+        from source: Source,
         _ client: any NetworkClient
     ) {
         self.key = key
         self.request = request
-        self.source = source
+        self.source = source.name
         sources = Lock([source])
         self.client = client
         loads = client.container.interactiveLoads

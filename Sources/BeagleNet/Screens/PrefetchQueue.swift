@@ -52,21 +52,21 @@ final class PrefetchQueue: Sendable {
     /// Adds a prefetch, unless the rules forbid it or it is there already.
     ///
     /// - Returns: Whether the screen will be prefetched, or is already.
-    func add(_ request: ScreenRequest, from source: String, _ client: any NetworkClient) -> Bool {
+    func add(_ request: ScreenRequest, from source: Prefetch.Source, _ client: any NetworkClient) -> Bool {
         let prefetch = makePrefetch(request, source, client)
         let (isAccepted, isNew) = withState { state in
             removeOutdated(from: &state)
-            state.reports[source, default: ViewClient.PrefetchReport()].requested += 1
+            state.reports[source.name, default: ViewClient.PrefetchReport()].requested += 1
             if let present = prefetch.flatMap({ state.prefetches[$0.key] }), !present.isOutdated(rules.lifetime) {
                 present.sources.withLock { _ = $0.insert(source) }
                 // It counts once.
-                state.reports[source, default: ViewClient.PrefetchReport()].requested -= 1
+                state.reports[source.name, default: ViewClient.PrefetchReport()].requested -= 1
                 return (true, false)
             }
             guard let prefetch, state.prefetches.values.count(where: \.isPending) < rules.maxPending,
                 prefetch.origin.map({ allows($0, state) }) ?? true
             else {
-                state.reports[source, default: ViewClient.PrefetchReport()].refused += 1
+                state.reports[source.name, default: ViewClient.PrefetchReport()].refused += 1
                 return (false, false)
             }
             remove(prefetch.key, from: &state)
@@ -78,7 +78,11 @@ final class PrefetchQueue: Sendable {
         return isAccepted
     }
 
-    private func makePrefetch(_ request: ScreenRequest, _ source: String, _ client: any NetworkClient) -> Prefetch? {
+    private func makePrefetch(
+        _ request: ScreenRequest,
+        _ source: Prefetch.Source,
+        _ client: any NetworkClient
+    ) -> Prefetch? {
         guard request.isGet, rules.isNetworkSuitable() else { return nil }
         do throws(NetworkError) {
             let key = Prefetch.Key(request, try request.operation(client), client)
@@ -229,7 +233,7 @@ final class PrefetchQueue: Sendable {
     }
 
     /// Cancels the pending prefetches that only this screen wants.
-    func cancel(from source: String) {
+    func cancel(from source: Prefetch.Source) {
         withState { state in
             for prefetch in state.prefetches.values {
                 let isUnwanted = prefetch.sources.withLock { $0.remove(source) != nil && $0.isEmpty }

@@ -25,6 +25,8 @@ extension ViewClient {
         private let views: ViewClient
         private let images: ImageLoader
         private let scope = OperationScope()
+        /// The identity of the scope in the prefetches that it wants.
+        private let source: Prefetch.Source
         private let opened: Date
         private let context: (any LoadContext)?
         private let recorder: LoadRecorder
@@ -39,6 +41,7 @@ extension ViewClient {
             _ context: (any LoadContext)?
         ) {
             self.name = name
+            source = Prefetch.Source(name: name, scope: UUID())
             self.views = views
             self.images = images
             self.opened = opened
@@ -115,8 +118,8 @@ extension ViewClient {
         /// - Returns: Whether the screen will be prefetched, or is already; `false` if the scope is closed.
         @discardableResult
         public func prefetch(_ request: ScreenRequest) -> Bool {
-            guard !isClosed, context.run({ views.prefetch(request, from: name) }) else { return false }
-            if isClosed { views.prefetches.cancel(from: name) }
+            guard !isClosed, context.run({ views.prefetch(request, from: source) }) else { return false }
+            if isClosed { views.prefetches.cancel(from: source) }
             return true
         }
 
@@ -135,12 +138,11 @@ extension ViewClient {
 
         /// Cancels the scope's fetches, its images and its pending prefetches, before it returns.
         ///
-        /// A prefetch that a fetch or a screen of another name also wants goes on, and prefetched screens may still be
-        /// used.
+        /// A prefetch that a fetch or another screen also wants goes on, and prefetched screens may still be used.
         public func close() {
             scope.close()
             for hints in hints.withLock({ $0 }) { hints.cancel() }
-            views.prefetches.cancel(from: name)
+            views.prefetches.cancel(from: source)
         }
     }
 
@@ -149,8 +151,7 @@ extension ViewClient {
     /// Call it when the user taps: the times of `Scope.timing` count from then.
     ///
     /// - Parameters:
-    ///   - name: The name of the screen, for `report(of:)`. Pending prefetches of all open screens of one name end with
-    ///     the first that is closed.
+    ///   - name: The name of the screen, for `report(of:)`.
     ///   - images: The loader of the screen's images, which may be shared with other screens.
     public func open(_ name: String, images: ImageLoader) -> Scope { open(name, images, Date(), in: nil) }
 

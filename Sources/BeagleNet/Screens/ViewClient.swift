@@ -193,6 +193,11 @@ public final class ViewClient: Sendable {
     /// - Returns: Whether the screen will be prefetched, or is already.
     @discardableResult
     public func prefetch(_ request: ScreenRequest, from source: String = "") -> Bool {
+        prefetch(request, from: Prefetch.Source(name: source))
+    }
+
+    /// Prefetches a screen for another one, which may have a scope.
+    func prefetch(_ request: ScreenRequest, from source: Prefetch.Source) -> Bool {
         prefetches.add(request, from: source, currentClient)
     }
 

@@ -53,9 +53,10 @@ import Testing
         #expect(!server.requests.contains { $0.target == "/home" || $0.target == "/next" })
     }
 
-    @Test func closingCancelsPrefetchesOfThisScreenOnly() async throws {
+    @Test(arguments: ["other", "home"])
+    func closingCancelsPrefetchesOfThisScreenOnly(_ otherName: String) async throws {
         let views = ViewClient()
-        let (home, other) = (views.open("home", images: loader), views.open("other", images: loader))
+        let (home, other) = (views.open("home", images: loader), views.open(otherName, images: loader))
         #expect(home.prefetch(ScreenRequest("/own")))
         #expect(home.prefetch(ScreenRequest("/shared")))
         #expect(other.prefetch(ScreenRequest("/shared")))
