@@ -71,25 +71,25 @@ extension ScreenUpdate {
             switch operation {
             case .add(let path, let value):
                 guard value.fits(at: path) else { return "it nests too deep" }
-                return document.add(value, at: path) ? nil : "its path doesn't exist"
+                return document.set(value, at: path) ? nil : "its path doesn't exist"
             case .remove(let path): return document.remove(at: path) ? nil : "its path doesn't exist"
             case .replace(let path, let value):
                 guard document.value(at: path) != nil else { return "its path doesn't exist" }
                 guard value.fits(at: path) else { return "it nests too deep" }
-                return document.replace(with: value, at: path) ? nil : "its path doesn't exist"
+                return document.set(value, at: path, replaces: true) ? nil : "its path doesn't exist"
             case .move(let from, let path):
                 guard let value = document.value(at: from) else { return "its source doesn't exist" }
                 if from == path { return nil }
                 if from.contains(path) { return "its source contains its path" }
                 guard value.fits(at: path) else { return "it nests too deep" }
                 guard document.remove(at: from) else { return "its source can't be removed" }
-                return document.add(value, at: path) ? nil : "its path doesn't exist"
+                return document.set(value, at: path) ? nil : "its path doesn't exist"
             case .copy(let from, let path):
                 guard let value = document.value(at: from) else { return "its source doesn't exist" }
                 guard value.fits(at: path) else { return "it nests too deep" }
                 value.count(&budget)
                 guard budget >= 0 else { return "the patch copies too much" }
-                return document.add(value, at: path) ? nil : "its path doesn't exist"
+                return document.set(value, at: path) ? nil : "its path doesn't exist"
             case .test(let path, let value):
                 guard let present = document.value(at: path) else { return "its path doesn't exist" }
                 return present.isEqual(to: value) ? nil : "the value differs"
@@ -128,7 +128,8 @@ extension JSONValue {
         }
     }
 
-    fileprivate mutating func add(_ value: JSONValue, at pointer: JSONPointer) -> Bool {
+    /// Adds a value to an object or array, or replaces the one at its place.
+    fileprivate mutating func set(_ value: JSONValue, at pointer: JSONPointer, replaces: Bool = false) -> Bool {
         guard !pointer.tokens.isEmpty else {
             self = value
             return true
@@ -139,29 +140,11 @@ extension JSONValue {
                 members[token] = value
                 container = .object(members)
             case .array(var elements):
-                let index = token == "-" ? elements.count : Self.index(token, below: elements.count + 1)
-                guard let index else { return false }
-                elements.insert(value, at: index)
-                container = .array(elements)
-            default: return false
-            }
-            return true
-        }
-    }
-
-    fileprivate mutating func replace(with value: JSONValue, at pointer: JSONPointer) -> Bool {
-        guard !pointer.tokens.isEmpty else {
-            self = value
-            return true
-        }
-        return changeContainer(of: pointer.tokens[...]) { container, token in
-            switch container {
-            case .object(var members):
-                members[token] = value
-                container = .object(members)
-            case .array(var elements):
-                guard let index = Self.index(token, below: elements.count) else { return false }
-                elements[index] = value
+                let end = elements.count + (replaces ? 0 : 1)
+                guard let index = token == "-" && !replaces ? elements.count : Self.index(token, below: end) else {
+                    return false
+                }
+                elements.replaceSubrange(index..<(replaces ? index + 1 : index), with: [value])
                 container = .array(elements)
             default: return false
             }
