@@ -2,7 +2,7 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-struct EntryFilterTests {
+struct RecordingFilterTests {
     private let form = LogEntry(
         id: "s-7",
         started: Date(timeIntervalSince1970: 0),

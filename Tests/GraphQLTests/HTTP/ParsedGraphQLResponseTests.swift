@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Statuses, media types and bodies of responses (GraphQL over HTTP, 7).
-struct GraphQLAnswerTests {
+struct ParsedGraphQLResponseTests {
     private static let ours = "application/graphql-response+json"
     private static let json = "application/json; charset=utf-8"
     private static let data = #"{"data":{"post":{"id":"1","title":"First"}}}"#
@@ -14,7 +14,7 @@ struct GraphQLAnswerTests {
         as type: Output.Type = Post.self,
         _ document: String = "query Post($id: ID!) { post(id: $id) { id title } }",
         status: Int = 200,
-        type contentType: String? = GraphQLAnswerTests.ours,
+        type contentType: String? = ParsedGraphQLResponseTests.ours,
         _ change: (inout GraphQLEndpoint) -> Void = { _ in }
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let client = StubClient { _ in
@@ -30,7 +30,7 @@ struct GraphQLAnswerTests {
     private func failure(
         _ body: String,
         status: Int = 200,
-        type: String? = GraphQLAnswerTests.ours,
+        type: String? = ParsedGraphQLResponseTests.ours,
         _ change: (inout GraphQLEndpoint) -> Void = { _ in }
     ) async -> NetworkError? {
         do throws(NetworkError) {

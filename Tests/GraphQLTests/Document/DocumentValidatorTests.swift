@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Testing
 
 /// Validation rules that need no schema (GraphQL specification, 5.2 to 5.8).
-struct DocumentCheckTests {
+struct DocumentValidatorTests {
     private static let invalidDocumentIsRejectedWithItsPositionArguments: [(String, Int, String)] = [
         ("query A { a } query A { b }", 21, "there is more than one operation named A"),
         ("query A { a } { b }", 15, "an unnamed operation must be the only operation in its document"),
