@@ -41,8 +41,17 @@ package struct CacheDirectives: Sendable, Hashable {
 
     /// The directives of a request. `Pragma: no-cache` counts if there is no `Cache-Control` (RFC 9111, 5.4).
     package init(ofRequest fields: HTTPFields) {
-        self.init(fields)
-        if !fields.contains(.cacheControl), let pragma = fields[.pragma] {
+        var hasCacheControl = false
+        var pragma: String?
+        for field in fields {
+            if field.name == .cacheControl {
+                hasCacheControl = true
+                read(field.value)
+            } else if field.name == .pragma {
+                pragma = pragma.map { "\($0),\(field.value)" } ?? field.value
+            }
+        }
+        if !hasCacheControl, let pragma {
             noCache = pragma.lowercased().split(separator: ",").contains { $0.filter { $0 != " " } == "no-cache" }
         }
     }

@@ -28,6 +28,7 @@ extension CachePolicy {
     }
 
     private static func part(of stored: StoredResponse, for request: HTTPRequest) -> (head: HTTPResponse, body: Data)? {
+        guard isConditional(request) else { return (stored.head, request.method == .head ? Data() : stored.body) }
         let fields = request.headerFields
         if fields.contains(where: { $0.name == .ifMatch || $0.name == .ifUnmodifiedSince }) { return nil }
         var head = stored.head

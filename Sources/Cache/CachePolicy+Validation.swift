@@ -8,10 +8,15 @@ package import BeagleNetHTTP
 extension CachePolicy {
     /// Whether the app made a request conditional or partial itself. Then a cache adds no conditions.
     package static func isConditional(_ request: HTTPRequest) -> Bool {
-        request.headerFields.contains {
-            [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .range].contains($0.name)
+        request.headerFields.contains { field in
+            let name = field.name.canonicalName
+            return name == "range" || name.utf8.starts(with: "if-".utf8) && conditions.contains(field.name)
         }
     }
+
+    private static let conditions: Set<HTTPField.Name> = [
+        .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange,
+    ]
 
     /// The fields that ask the server whether a stored response is still valid (RFC 9111, 4.3.1), or none if it can't
     /// be asked.

@@ -61,16 +61,28 @@ extension Request {
 
     /// Whether both requests are plain and a builder makes the same message of them.
     package func isPlainlyEqual(to other: Request) -> Bool {
-        guard isBare, other.isBare, url == other.url else { return false }
-        return switch (type, other.type) {
-        case (.fetchComponent, .fetchComponent), (.fetchImage, .fetchImage): true
-        case (.rawRequest(let data), .rawRequest(let other)):
-            data.content == nil && other.content == nil && data.method == other.method && data.headers == other.headers
-        default: false
-        }
+        isBare && other.isBare && url == other.url && type.isPlainlyEqual(to: other.type)
     }
 
     private var isBare: Bool { sharedOptions == nil && query.isEmpty && additionalData == nil }
+}
+
+extension Request.RequestType {
+    fileprivate func isPlainlyEqual(to other: Self) -> Bool {
+        switch self {
+        case .fetchComponent: if case .fetchComponent = other { true } else { false }
+        case .fetchImage: if case .fetchImage = other { true } else { false }
+        case .rawRequest(let data):
+            if case .rawRequest(let other) = other { data.isPlainlyEqual(to: other) } else { false }
+        case .submitForm: false
+        }
+    }
+}
+
+extension Request.RequestData {
+    fileprivate func isPlainlyEqual(to other: Self) -> Bool {
+        content == nil && other.content == nil && method == other.method && headers == other.headers
+    }
 }
 
 extension Request: CustomStringConvertible, CustomReflectable {

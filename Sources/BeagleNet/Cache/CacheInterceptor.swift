@@ -31,15 +31,27 @@ public import BeagleNetHTTP
 public struct CacheInterceptor: Interceptor {
     /// `.cache`.
     public var place: Pipeline.Place? { .cache }
+    /// The properties that copies share, behind one reference, because every request copies the interceptor.
+    private final class Shared: Sendable {
+        let store: any ResponseStore
+        /// The store, if nothing in it has to be waited for.
+        let memory: MemoryResponseStore?
+        let revalidations = Revalidations()
+        let originChanges = OriginChanges()
+
+        init(_ store: any ResponseStore) {
+            self.store = store
+            memory = store as? MemoryResponseStore
+        }
+    }
+
+    private let shared: Shared
     /// The store of the responses.
-    public let store: any ResponseStore
+    public var store: any ResponseStore { shared.store }
     /// Whether the store is in memory: a disk would block the transport's thread.
-    public var neverBlocks: Bool { memory != nil }
-    /// The store, if nothing in it has to be waited for.
-    private let memory: MemoryResponseStore?
-    private let revalidations = Revalidations()
+    public var neverBlocks: Bool { shared.memory != nil }
     /// The origins that requests with unsafe methods have changed.
-    let originChanges = OriginChanges()
+    var originChanges: OriginChanges { shared.originChanges }
 
     /// Whether stale responses are served, marked stale, if the server can't be reached, whatever the operation's
     /// policy except `networkOnly`. RFC 9111 (4.2.4) permits that unless the response must be validated. No by default:
@@ -62,10 +74,9 @@ public struct CacheInterceptor: Interceptor {
         servesStaleOffline: Bool = false,
         networkWait: Duration? = .seconds(5)
     ) {
-        self.store = store
+        shared = Shared(store)
         self.servesStaleOffline = servesStaleOffline
         self.networkWait = networkWait
-        memory = store as? MemoryResponseStore
     }
 
     /// Applies to all operations except subscriptions, event streams, and requests that neither use nor change stored
@@ -87,11 +98,11 @@ public struct CacheInterceptor: Interceptor {
             guard let result = lookup.result(stored) else { break }
             if case .staleWhileRevalidate = lookup.decision { revalidate(lookup, stored, next) }
             return .ending(with: next.outcome(of: next.used(result, for: operation), for: operation))
-        case .unavailable where self.memory != nil: return .ending(with: unavailable(operation, next))
+        case .unavailable where shared.memory != nil: return .ending(with: unavailable(operation, next))
         case .forward, .unavailable: break
         }
         // A disk may have more.
-        guard self.memory != nil, networkWait == nil || substitute(lookup) == nil else { return .wait }
+        guard shared.memory != nil, networkWait == nil || substitute(lookup) == nil else { return .wait }
         let observation = CacheObservation(self, &operation, lookup, next)
         return lookup.earlyResult.map { .emit(next.used($0, for: operation), observation) } ?? .proceed(observation)
     }
@@ -183,7 +194,7 @@ public struct CacheInterceptor: Interceptor {
 
     /// Validates a stored response in the background, unless that happens already.
     private func revalidate(_ lookup: CacheLookup, _ stored: StoredResponse, _ next: Next) {
-        revalidations.start(lookup.key) {
+        shared.revalidations.start(lookup.key) {
             var operation = lookup.operation.inNewRun()
             operation.policy = .networkOnly
             // The body of a stream would have no reader.
@@ -201,7 +212,7 @@ public struct CacheInterceptor: Interceptor {
     }
 
     /// Waits for the validations that run in the background, for programs that end after one request.
-    package func finishRevalidations() async { await revalidations.finish() }
+    package func finishRevalidations() async { await shared.revalidations.finish() }
 }
 
 extension Pipeline.Decision {

@@ -12,7 +12,13 @@ extension NetworkOperation {
     /// GraphQL queries however they are sent. `nil` for all others, for event streams and files, and before a client
     /// has made the message.
     public var responseKey: ResponseKey? {
-        guard isCacheable, transfer.head.authority != nil, kind != .subscription else { return nil }
+        guard isCacheable, kind != .subscription else { return nil }
+        if let built = builtMessage { return built.responseKey(partition, credentialOwner) { madeResponseKey } }
+        return madeResponseKey
+    }
+
+    private var madeResponseKey: ResponseKey? {
+        if transfer.head.authority == nil { return nil }
         // A query that is sent as a hash first, and then with its text, is one operation.
         let asked = firstMessage
         switch asked.head.method {

@@ -400,11 +400,11 @@ public final class NetworkClientDefault: NetworkClient {
                 let transfer = try transfer(of: operation, settings, builder)
                 sent = operation.sending(transfer, operationEnvironment, for: pipeline.credentialOwner)
             } else {
-                let transfer = try settings.messages.message(of: operation.request, operation.transfer) {
+                let (transfer, built) = try settings.messages.message(of: operation.request, operation.transfer) {
                     () throws(NetworkError) in
                     try self.transfer(of: operation, settings, settings.environmentBuilder)
                 }
-                sent = operation.sending(transfer, settings.operationEnvironment, for: pipeline.credentialOwner)
+                sent = operation.sending(transfer, settings.operationEnvironment, for: pipeline.credentialOwner, built)
             }
             if let own = operation.request.options, own.guards(beyond: options) {
                 sent.reasonNotToStore = TransferOptions.guardsAreNotStored

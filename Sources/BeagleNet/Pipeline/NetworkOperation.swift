@@ -231,11 +231,16 @@ public struct NetworkOperation: Sendable {
 
     /// Returns the operation as the client accepts it.
     ///
-    /// - Parameter credentialOwner: The number of the user whose credentials it will get.
+    /// - Parameters:
+    ///   - transfer: The message.
+    ///   - operationEnvironment: The client's dependencies for interceptors.
+    ///   - credentialOwner: The number of the user whose credentials it will get.
+    ///   - builtMessage: The message, if equal requests share it.
     func sending(
         _ transfer: TransferRequest,
         _ operationEnvironment: OperationEnvironment,
-        for credentialOwner: Int
+        for credentialOwner: Int,
+        _ builtMessage: BuiltMessage? = nil
     ) -> NetworkOperation {
         let partition = partition.isEmpty ? operationEnvironment.partition : partition
         let comparedContent = ComparedContent.of(self, transfer, partition, for: credentialOwner)
@@ -257,9 +262,16 @@ public struct NetworkOperation: Sendable {
             scopedFields: scopedFields,
             requestScopedFields: brought,
             credentialOwner: credentialOwner,
-            logger: operationEnvironment.capturesLogger ? operationEnvironment.logger.captured() : nil
+            logger: operationEnvironment.capturesLogger ? operationEnvironment.logger.captured() : nil,
+            builtMessage: builtMessage
         )
         return operation
+    }
+
+    /// The message that equal requests share, unless it has changed.
+    var builtMessage: BuiltMessage? {
+        guard let built = currentRun.builtMessage, additions == nil, built.message.isSame(as: transfer) else { return nil }
+        return built
     }
 
     /// The number of the user whose credentials the pipeline had when the client accepted the operation; 0 if it has

@@ -21,6 +21,8 @@ package final class OperationRun: Sendable {
     let credentialOwner: Int
     /// The logger as captured in the caller's task; `nil` if it is the client's.
     let logger: (any BeagleLogger)?
+    /// The message that the client built, if equal requests share it.
+    let builtMessage: BuiltMessage?
 
     private struct State: Sendable {
         var attempts = 1
@@ -45,7 +47,8 @@ package final class OperationRun: Sendable {
         scopedFields: Set<HTTPField.Name> = [],
         requestScopedFields: HTTPFields = [:],
         credentialOwner: Int = 0,
-        logger: (any BeagleLogger)? = nil
+        logger: (any BeagleLogger)? = nil,
+        builtMessage: BuiltMessage? = nil
     ) {
         self.comparedContent = comparedContent
         self.partition = partition
@@ -55,6 +58,7 @@ package final class OperationRun: Sendable {
         self.requestScopedFields = requestScopedFields
         self.credentialOwner = credentialOwner
         self.logger = logger
+        self.builtMessage = builtMessage
     }
 
     /// Creates another run of the same operation.
@@ -67,7 +71,8 @@ package final class OperationRun: Sendable {
             scopedFields: run.scopedFields,
             requestScopedFields: run.requestScopedFields,
             credentialOwner: run.credentialOwner,
-            logger: run.logger
+            logger: run.logger,
+            builtMessage: run.builtMessage
         )
     }
 

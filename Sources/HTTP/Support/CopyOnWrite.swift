@@ -25,6 +25,10 @@ package struct CopyOnWrite<Value: Sendable>: Sendable {
         box = Box(value)
     }
 
+    /// Whether both are unchanged copies of one value.
+    @inlinable
+    package func isSame(as other: CopyOnWrite) -> Bool { box === other.box }
+
     @inlinable package var value: Value {
         _read { yield box.value }
         _modify {

@@ -31,6 +31,9 @@ public struct TransferRequest: Sendable {
 
     @usableFromInline var fields: CopyOnWrite<Fields>
 
+    /// Whether both are unchanged copies of one request.
+    package func isSame(as other: TransferRequest) -> Bool { fields.isSame(as: other.fields) }
+
     /// The method, scheme, authority, path and header fields, sent in this order and spelling.
     @inlinable public var head: HTTPRequest {
         _read { yield fields.value.head }
