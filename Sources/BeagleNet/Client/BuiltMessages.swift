@@ -49,7 +49,8 @@ final class BuiltMessage: Sendable {
 
     /// Returns the key of stored responses for a user.
     func responseKey(_ partition: String, _ credentialOwner: Int, _ make: () -> ResponseKey?) -> ResponseKey? {
-        if let known = key.withLock({ $0 }), known.credentialOwner == credentialOwner, known.key.partition == partition {
+        if let known = key.withLock({ $0 }), known.credentialOwner == credentialOwner, known.key.partition == partition
+        {
             return known.key
         }
         guard let made = make() else { return nil }

@@ -270,7 +270,9 @@ public struct NetworkOperation: Sendable {
 
     /// The message that equal requests share, unless it has changed.
     var builtMessage: BuiltMessage? {
-        guard let built = currentRun.builtMessage, additions == nil, built.message.isSame(as: transfer) else { return nil }
+        guard let built = currentRun.builtMessage, additions == nil, built.message.isSame(as: transfer) else {
+            return nil
+        }
         return built
     }
 
