@@ -25,9 +25,11 @@ extension CurlTransport {
         /// The default of 256 is well below the usual limit of open files.
         /// https://curl.se/libcurl/c/CURLMOPT_MAXCONNECTS.html
         public var maxIdleConnections = 256
-        /// The time after which a transfer counts as long-lived if its response hasn't begun or has no known length.
+        /// The time after which a request that has been sent counts as long-lived if its response hasn't begun or has
+        /// no known length.
         ///
-        /// The value must be above 0; the default is 10 s. See `TransferOptions.isLongLived`.
+        /// The time in the queue, until a connection is ready, and of an upload doesn't count. The value must be above
+        /// 0; the default is 10 s. See `TransferOptions.isLongLived`.
         public var longLivedAfter = Duration.seconds(10)
         /// The longest idle time after which a connection may be reused, in 1 s...1 day.
         ///

@@ -142,6 +142,35 @@ struct LoopRoleTests {
         }
     #endif
 
+    /// The time in the queue doesn't count.
+    @Test func requestIsOpenEndedOnlyAfterItWasSent() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.maxConnectionsPerOrigin = 1
+        let transport = CurlTransport(configuration)
+        let gates = try ["/first": LoopbackServer.Gate(), "/second": LoopbackServer.Gate()]
+        let server = try LoopbackServer { request in
+            gates[request.target].map { .sequence([.gate($0), .response(200)]) } ?? .response(404)
+        }
+        async let first = transport.perform(server.request(.get, "/first"))
+        await server.until { $0.requestCount == 1 }
+        let completion = Completion()
+        let token = transport.perform(try server.request(.get, "/second"), completion: completion.complete)
+        let second = try #require(token as? Transfer)
+        let limit = configuration.longLivedAfter
+        let dequeued = EventLoop.clock()
+        gates["/first"]?.open()
+        _ = try await first
+        await server.until { $0.requestCount == 2 }
+        let isOpenEnded = await Task(executorPreference: transport) {
+            [dequeued, dequeued.advanced(by: .seconds(60))].map {
+                second.isOpenEnded(after: limit, at: $0.advanced(by: limit))
+            }
+        }.value
+        #expect(isOpenEnded == [false, true])
+        gates["/second"]?.open()
+        #expect(try await completion.result.get().status == .ok)
+    }
+
     @Test func zeroDurationIsRejected() async throws {
         var configuration = CurlTransport.Configuration()
         configuration.longLivedAfter = .zero

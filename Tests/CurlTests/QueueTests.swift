@@ -171,7 +171,7 @@ struct QueueTests {
 }
 
 /// HTTP/2 streams and connections are counted separately. Uses nginx, if it is installed.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(3)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct HTTP2QueueTests {
     private func transport(connections: Int, streams: Int) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
@@ -197,7 +197,10 @@ struct HTTP2QueueTests {
         let connections = try await withThrowingTaskGroup { group in
             for number in 1...60 {
                 group.addTask {
-                    let words = try await transport.perform(peer.request("/\(number)", port: port)).text()
+                    var request = peer.request("/\(number)", port: port)
+                    // The server answers one after the other, each after a round trip.
+                    request.options.timeouts.total = .seconds(150)
+                    let words = try await transport.perform(request).text()
                     return words.split(separator: " ").first ?? ""
                 }
             }

@@ -491,8 +491,8 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     private func reviewTransfers() {
         nextReview = now.advanced(by: min(configuration.longLivedAfter, .seconds(1)))
         guard role != .longLived else { return }
-        for transfer in active where transfer.isOpenEnded {
-            if transfer.started.advanced(by: configuration.longLivedAfter) <= now { noteLongLived(transfer) }
+        for transfer in active where transfer.isOpenEnded(after: configuration.longLivedAfter, at: now) {
+            noteLongLived(transfer)
         }
     }
 

@@ -174,7 +174,7 @@ extension Hop {
     }
 
     private func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        timing.lastActivity = loop.now
+        (timing.lastActivity, timing.lastSent) = (loop.now, loop.now)
         do throws(NetworkError) {
             guard let count = try sender.send(into: buffer) else { return Int(CURL_READFUNC_PAUSE) }
             if count > 0, request.onProgress != nil { loop.noteProgress(transfer) }

@@ -7,6 +7,8 @@ extension Hop {
     struct Timing {
         /// The time at which bytes were last sent or received.
         var lastActivity: UInt64
+        /// The time at which bytes of the request were last sent; 0 before.
+        var lastSent: UInt64 = 0
         /// The time at which libcurl began to resolve the host; `nil` if it isn't doing so.
         var resolveStart: UInt64?
         /// The time at which the TLS handshake began; `nil` if it isn't in progress.
@@ -17,9 +19,9 @@ extension Hop {
         /// The state of the minimum-speed check; `nil` if there is no minimum.
         var speed: SpeedWindow?
 
-        /// Notes that a connection is ready.
+        /// Notes that a connection is ready and the request is about to be sent.
         mutating func didConnect(at now: UInt64) {
-            (lastActivity, resolveStart, handshakeStart) = (now, nil, nil)
+            (lastActivity, lastSent, resolveStart, handshakeStart) = (now, now, nil, nil)
         }
     }
 

@@ -127,10 +127,11 @@ final class Transfer: RequestToken, PriorityRaising, @unchecked Sendable {
     var wasCancelled: Bool { state.load(ordering: .acquiring) & State.cancelled != 0 }
     /// Whether a request that was lost with a dead connection may be resent.
     var mayResend: Bool { resends == 0 }
-    /// Whether the end of the response can't be foreseen: it hasn't begun, or its length is unknown.
-    var isOpenEnded: Bool {
+    /// Returns whether the request was sent this long ago and the end of its response can't be foreseen: it hasn't
+    /// begun, or its length is unknown.
+    func isOpenEnded(after duration: Duration, at now: UInt64) -> Bool {
         guard let hop, hop.phase == .firstByte || hop.phase == .body else { return false }
-        return hop.receiver.announcedLength == nil
+        return hop.receiver.announcedLength == nil && hop.timing.lastSent.advanced(by: duration) <= now
     }
 
     /// Creates the next hop.

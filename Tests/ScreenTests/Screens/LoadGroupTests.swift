@@ -99,7 +99,7 @@ import Testing
         let group = ViewClient.LoadGroup(rule)
         let ends = Lock(0)
         await withTaskGroup { tasks in
-            for number in 0..<200 {
+            for number in 0..<60 {
                 tasks.addTask {
                     do {
                         _ = try await group.run {
@@ -111,7 +111,7 @@ import Testing
                 }
             }
         }
-        #expect(ends.withLock { $0 } == 200)
+        #expect(ends.withLock { $0 } == 60)
         #expect(!group.isLoading)
     }
 }
