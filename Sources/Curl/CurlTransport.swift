@@ -7,7 +7,7 @@ public import BeagleNetHTTP
 /// starts with its first transfer.
 ///
 /// Event streams, and requests with `TransferOptions.isLongLived`, run on the second thread. A transfer on the first
-/// thread that turns out to be long-lived, because it is an event stream or has lasted for
+/// thread that turns out to be long-lived, because it is an event stream or its response takes longer than
 /// `CurlTransport.Configuration.longLivedAfter`, stays there. Later requests for its path run on the second thread, and
 /// other requests to its host on a third.
 ///

@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct ContainerTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct ContainerTests {
     /// The set-up code of Beagle's documentation, in 200 concurrent tests.
     @Test(arguments: 0..<200) func aClientSetInOneTestIsNotSeenByAnother(number: Int) async throws {
         let dependencies = BeagleDependencies()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct FileTransferTests {
+@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(5))) struct FileTransferTests {
     private let folder: URL
     private let path: String
 

@@ -13,7 +13,7 @@ import TestClients
         $0.logger = MemoryLogger()
         $0.interceptors.replace(with: LogInterceptor(.messages))
     },
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
 )
 struct LoopbackTests {
     private struct Screen: Codable, Equatable { var title: String }

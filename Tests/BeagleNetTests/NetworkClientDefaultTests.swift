@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct NetworkClientDefaultTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct NetworkClientDefaultTests {
     private let request = Request(url: URL(string: "http://host/screen")!, type: .fetchComponent)
 
     private func client(_ transport: any HTTPTransport) -> NetworkClientDefault {

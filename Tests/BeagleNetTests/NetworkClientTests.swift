@@ -5,7 +5,7 @@ import Testing
 import TestClients
 
 /// The methods of every client, on a client that implements only the requirements of the protocol.
-@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct NetworkClientTests {
+@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(5))) struct NetworkClientTests {
     private struct Screen: Decodable, Equatable { var title: String }
 
     private let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)

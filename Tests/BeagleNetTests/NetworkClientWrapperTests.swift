@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 import TestClients
 
-@Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct NetworkClientWrapperTests {
+@Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(5))) struct NetworkClientWrapperTests {
     /// An app's wrapper, which records the kinds of operations.
     private final class CountingClient: NetworkClientWrapper {
         let wrapped: any NetworkClient

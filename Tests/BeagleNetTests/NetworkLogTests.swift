@@ -4,7 +4,7 @@ import CurlPeers
 import Testing
 import TestClients
 
-@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct NetworkLogTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(5))) struct NetworkLogTests {
     init() {
         Beagle.dependencies.interceptors.replace(with: LogInterceptor(.messages))
     }

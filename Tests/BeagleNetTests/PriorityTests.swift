@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// The order in which the default client sends what waits, over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct PriorityTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct PriorityTests {
     private let gate: LoopbackServer.Gate
     private let server: LoopbackServer
     private let client: NetworkClientDefault

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Downloads that resume where an earlier one stopped.
-@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(5))) struct ResumeTests {
     private static let content = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
 
     private let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")

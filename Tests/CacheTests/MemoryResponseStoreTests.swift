@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MemoryResponseStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct MemoryResponseStoreTests {
     private let keys = (0..<64).map { ResponseKey(scheme: "http", authority: "host", target: "/\($0)") }
 
     private func response(

@@ -32,7 +32,7 @@ private final class SlowStore: ResponseStore {
     func removeAll() async { store.removeAll() }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TieredResponseStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct TieredResponseStoreTests {
     private let memory = MemoryResponseStore(maxBytes: 40_000)
     private let disk = SlowStore()
     private let store: TieredResponseStore

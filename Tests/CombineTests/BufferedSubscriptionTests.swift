@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BufferedSubscriptionTests {
+@Suite(.timeLimit(.minutes(5))) struct BufferedSubscriptionTests {
     /// Records values and requests the demand that the test specifies.
     final class Listener: Subscriber, Sendable {
         typealias Input = Int

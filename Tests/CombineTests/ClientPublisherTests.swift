@@ -6,7 +6,7 @@ import CurlPeers
 import Dispatch
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct ClientPublisherTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct ClientPublisherTests {
     private let dependencies = BeagleDependencies()
 
     init() {

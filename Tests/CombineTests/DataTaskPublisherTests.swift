@@ -5,7 +5,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DataTaskPublisherTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct DataTaskPublisherTests {
     private func url(_ server: LoopbackServer) throws -> URL { try #require(URL(string: server.url + "/a")) }
 
     private typealias Outcome = Result<(body: String, status: Int?), URLError>

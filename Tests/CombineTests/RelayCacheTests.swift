@@ -5,7 +5,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayCacheTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct RelayCacheTests {
     private func fixture(_ body: String = RelayFixture.answer) throws -> RelayFixture {
         var fixture = try RelayFixture(body)
         fixture.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }

@@ -6,7 +6,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayNetworkTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct RelayNetworkTests {
     // MARK: - Requests
 
     @Test func bodyIsDeterministic() async throws {

@@ -6,7 +6,7 @@ import CurlPeers
 import Testing
 
 /// Incremental responses.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayPiecesTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct RelayPiecesTests {
     private static let request = RequestParameters(
         name: "Posts",
         operationKind: .query,

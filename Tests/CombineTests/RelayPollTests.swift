@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RelayPollTests {
+@Suite(.timeLimit(.minutes(5))) struct RelayPollTests {
     /// Responds with the number of the request, and with status 404 from `last` on.
     private func fixture(refusingFrom last: Int = .max) throws -> RelayFixture {
         let count = Lock(0)

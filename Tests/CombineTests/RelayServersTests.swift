@@ -6,7 +6,7 @@ import GraphQLPeers
 import Testing
 
 /// The Relay network with third-party servers.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct RelayServersTests {
     private static let post = RequestParameters(
         name: "Post",

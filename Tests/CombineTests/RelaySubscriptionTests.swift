@@ -7,7 +7,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelaySubscriptionTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct RelaySubscriptionTests {
     private static let request = RequestParameters(
         name: "Count",
         operationKind: .subscription,

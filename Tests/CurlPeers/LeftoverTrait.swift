@@ -9,7 +9,7 @@ package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
     /// Far more time than a loop needs to end after its transport was released.
-    private static let waitLimit = Duration.seconds(20)
+    private static let waitLimit = Duration.seconds(60)
 
     package func provideScope(
         for test: Test,

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// No connection to an address that the app doesn't allow, however the address was determined.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct AddressGuardTests {
     let transport = CurlTransport()
 

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Alternative services of an origin (RFC 7838), with nginx on two ports.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct AlternativeTests {
     let store: AltSvcStore
     let transport: CurlTransport

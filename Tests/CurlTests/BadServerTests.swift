@@ -6,7 +6,7 @@ import Testing
 
 /// Servers that disconnect, stall or violate the protocol. A truncated response is never a success and never corrupts a
 /// later response on the connection.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct BadServerTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"

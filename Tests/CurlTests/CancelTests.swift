@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Cancelling in every phase: the transfer completes once and immediately, and its connection is closed.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct CancelTests {
     let transport = CurlTransport()
 

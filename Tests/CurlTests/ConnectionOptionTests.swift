@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Unix sockets, overrides, IP versions, local endpoints and content codings.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct ConnectionOptionTests {
     let transport = CurlTransport()
 

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Authentication of a transfer.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct DigestTests {
     let transport = CurlTransport()
     let credentials = Credentials(user: "user", password: "hunter2")

@@ -6,7 +6,7 @@ import Testing
 @testable import BeagleNetCurl
 
 /// Content encodings: decoded completely, passed on unchanged, or rejected.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct EncodingTests {
     static let text = Data((0..<5_000).map { "line \($0 * 7919 % 1000)\n" }.joined().utf8)
 

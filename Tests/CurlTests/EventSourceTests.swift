@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Event streams of servers that disconnect or misbehave.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct EventSourceTests {
     private let clock = InstantClock()
 

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Requests with `Expect: 100-continue` (RFC 9110, 10.1.1).
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct ExpectTests {
     let transport = CurlTransport()
 

@@ -4,7 +4,7 @@ import TestPrograms
 import Testing
 
 /// A transport in a process that forks. The process of the tests must not fork.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ForkTests {
     private typealias Request = LoopbackServer.Request
 

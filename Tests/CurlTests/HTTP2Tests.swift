@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// HTTP/2 with nginx, if it is installed.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct HTTP2Tests {
     let transport = CurlTransport()
     let peer: NginxPeer
@@ -132,7 +132,7 @@ struct HTTP2Tests {
 /// HTTP/2 servers that violate the framing rules, scripted in Python if it is installed.
 @Suite(
     .leavesNothing,
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: TLSPeer.isAvailable, "python3 is not installed")
 )
 struct HTTP2FrameTests {

@@ -11,7 +11,7 @@ private let isAvailable =
     || CurlTransport.capabilities.contains(.http3) && (try? HTTP3Peer.shared.get()) != nil
 
 /// HTTP/3, if libcurl supports it and python3 has aioquic.
-@Suite(.leavesNothing, .serialized, .timeLimit(.minutes(1)), .enabled(if: isAvailable, "there is no HTTP/3"))
+@Suite(.leavesNothing, .serialized, .timeLimit(.minutes(5)), .enabled(if: isAvailable, "there is no HTTP/3"))
 struct HTTP3Tests {
     let store: AltSvcStore
     let transport: CurlTransport

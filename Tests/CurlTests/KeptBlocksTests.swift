@@ -184,7 +184,7 @@ struct KeptBlocksTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func idleTransportReturnsItsKeptBlocks() async {
+    @Test(.timeLimit(.minutes(5))) func idleTransportReturnsItsKeptBlocks() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(.stall)
             let request = try server.request()

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Limits of the responses that a server may send.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct LimitTests {
     private static func lines(_ count: Int, of length: Int = 1) -> String {
         (0..<count).map { "X-\($0): \(String(repeating: "v", count: length))\r\n" }.joined()

@@ -64,7 +64,7 @@ struct LongLivedRequestTests {
 }
 
 /// The loops of a transport and the requests that run on them.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct LoopRoleTests {
     /// A server that sends an endless stream for `/events` and the number of the connection for other paths.
     private let server: LoopbackServer

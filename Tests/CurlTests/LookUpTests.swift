@@ -6,7 +6,7 @@
     import Testing
 
     /// The system resolver when it gets no response: runs in a process with a replaced `getaddrinfo`.
-    @Suite(.timeLimit(.minutes(1)), .enabled(if: Peer.isInstalled("cc"), "there is no C compiler"))
+    @Suite(.timeLimit(.minutes(5)), .enabled(if: Peer.isInstalled("cc"), "there is no C compiler"))
     struct LookUpTests {
         private static let host = "standing.invalid"
 

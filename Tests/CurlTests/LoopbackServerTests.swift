@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 
 /// The scripted server, tested through a plain socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LoopbackServerTests {
     @Test func requestIsRecordedAsReceived() throws {
         let server = try LoopbackServer(.response(200, [:], "ok"))

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Cookies and HSTS hosts that a transport remembers between requests.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct MemoryTests {
     let jar = CookieJar()
     let hsts = HSTSStore()

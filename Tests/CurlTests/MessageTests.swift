@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Requests as they are sent, and responses of a well-behaved server.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct MessageTests {
     let transport = CurlTransport()
 

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// The metrics of a transfer. `MessageTests` covers the phases, `StreamTests` the ends of streams.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct MetricsTests {
     let transport = CurlTransport()
 

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// A transport that is notified of a network change.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct NetworkChangeTests {
     private func makeTransport() -> (CurlTransport, AsyncStream<Void>.Continuation) {
         let (changes, continuation) = AsyncStream<Void>.makeStream()

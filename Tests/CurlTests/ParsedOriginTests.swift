@@ -5,7 +5,7 @@ import Testing
 
 @testable import BeagleNetCurl
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct ParsedOriginTests {
     let transport = CurlTransport()
 

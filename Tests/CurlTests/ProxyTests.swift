@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Scripted proxies: the requests that they receive, and their failures.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct ProxyTests {
     let transport = CurlTransport()
     static let secrets = ["s3same", "dXNlcjpzM3NhbWU=", "tok3n"]
@@ -183,7 +183,7 @@ struct ProxyTests {
 /// Real proxies from Debian packages.
 @Suite(
     .leavesNothing,
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(
         if: ProxyPeer.isAvailable && NginxPeer.isAvailable,
         "tinyproxy, squid, microsocks, danted or nginx missing"

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Transfers that wait because of a limit, on real sockets.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct QueueTests {
     private func transport(perOrigin: Int? = 256, total: Int? = 512) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
@@ -171,7 +171,7 @@ struct QueueTests {
 }
 
 /// HTTP/2 streams and connections are counted separately. Uses nginx, if it is installed.
-@Suite(.leavesNothing, .timeLimit(.minutes(3)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct HTTP2QueueTests {
     private func transport(connections: Int, streams: Int) -> CurlTransport {
         var configuration = CurlTransport.Configuration()

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Redirects that the app decides on.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct RedirectPolicyTests {
     typealias Decision = TransferOptions.RedirectPolicy.Decision
     typealias Proposal = TransferOptions.RedirectPolicy.Proposal

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Redirects: their targets, and the fields and bodies that they keep or drop.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct RedirectTests {
     let transport = CurlTransport()
 

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Invalid requests, which are rejected before anything is sent.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct RequestCheckTests {
     struct Message: Sendable, CustomTestStringConvertible {
         var scheme: String? = "http"

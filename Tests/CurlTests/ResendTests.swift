@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// A reused connection that fails during a request: repeatable requests are resent once, others never.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct ResendTests {
     let transport = CurlTransport()
 

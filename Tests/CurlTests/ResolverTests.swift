@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Hosts that the app's resolver looks up.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct ResolverTests {
     private struct NotFound: Error { let secret = "hunter2" }
 

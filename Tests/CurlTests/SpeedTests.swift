@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Bandwidth limits and minimum speed of bodies.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct SpeedTests {
     let transport = CurlTransport()
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Streamed bodies of requests and responses.
-@Suite(.leavesNothing, .timeLimit(.minutes(3)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct StreamTests {
     let transport = CurlTransport()
 

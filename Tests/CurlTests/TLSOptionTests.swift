@@ -6,7 +6,7 @@ import Testing
 @testable import BeagleNetCurl
 
 /// Client certificates, pins, minimum versions and cipher suites, with nginx.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct TLSOptionTests {
     let transport = CurlTransport()
     let peer: NginxPeer

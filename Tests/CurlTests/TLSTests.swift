@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Certificates and handshakes with a Python server, if Python is installed.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
 struct TLSTests {
     let transport = CurlTransport()
     let peer: TLSPeer

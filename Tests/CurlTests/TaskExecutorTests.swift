@@ -13,7 +13,7 @@ import Testing
 #endif
 
 /// Tasks that run on the transport's own thread.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct TaskExecutorTests {
     let transport = CurlTransport()
 

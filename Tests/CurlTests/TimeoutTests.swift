@@ -6,7 +6,7 @@ import Dispatch
 import Testing
 
 /// The timeouts of a transfer and the phases that their errors name.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct TimeoutTests {
     let transport = CurlTransport()
 

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// Fields after the body (RFC 9110, 6.5).
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct TrailerTests {
     let transport = CurlTransport()
 

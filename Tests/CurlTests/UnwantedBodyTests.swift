@@ -6,7 +6,7 @@ import Testing
 
 /// Bodies of responses that are complete with their head: the transfer doesn't wait for them, and their errors are
 /// ignored.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct UnwantedBodyTests {
     let transport = CurlTransport()
 

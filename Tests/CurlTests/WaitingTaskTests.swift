@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct WaitingTaskTests {
     @Test func taskOfThePoolHasItsPriority() async {
         // Higher than the priority of this task, which the awaited task would otherwise inherit.

@@ -5,7 +5,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct WatchdogTests {
     /// A SETTINGS frame and the head of an unfinished response with status 200 (RFC 9113, 4.1).
     private static let head = Data([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88])

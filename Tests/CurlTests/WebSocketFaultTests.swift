@@ -13,7 +13,7 @@ import Testing
 #endif
 
 /// Servers that refuse, violate the protocol, stall or disconnect, and apps that release or cancel a WebSocket.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct WebSocketFaultTests {
     let transport = CurlTransport()
 

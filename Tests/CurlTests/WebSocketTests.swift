@@ -7,7 +7,7 @@ import Testing
 /// WebSockets with a real server: PyPI's websockets.
 @Suite(
     .leavesNothing,
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: WebSocketPeer.isAvailable, "websockets is not installed: scripts/setup.sh --peers")
 )
 struct WebSocketTests {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BeagleNetDiskCache
 
-@Suite(.timeLimit(.minutes(1))) struct DamageTests {
+@Suite(.timeLimit(.minutes(5))) struct DamageTests {
     private let folder = StoreFolder()
 
     enum Change: CaseIterable {

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 
 /// A client that stores responses on the disk, over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct DiskCacheClientTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct DiskCacheClientTests {
     private let folder = StoreFolder()
 
     /// Runs work with a client that has a new store in the folder, as in an app that was started again.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BeagleNetDiskCache
 
-@Suite(.timeLimit(.minutes(1))) struct DiskResponseStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskResponseStoreTests {
     private let folder = StoreFolder()
 
     @Test func responseOutlivesItsStore() async throws {

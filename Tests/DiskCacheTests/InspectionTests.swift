@@ -6,7 +6,7 @@ import Testing
 
 @testable import BeagleNetDiskCache
 
-@Suite(.timeLimit(.minutes(1))) struct InspectionTests {
+@Suite(.timeLimit(.minutes(5))) struct InspectionTests {
     private let folder = StoreFolder()
 
     private func open(_ path: String? = nil) throws(NetworkError) -> DiskResponseStore {

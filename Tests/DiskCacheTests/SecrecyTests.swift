@@ -5,7 +5,7 @@ import Testing
 
 @testable import BeagleNetDiskCache
 
-@Suite(.timeLimit(.minutes(1))) struct SecrecyTests {
+@Suite(.timeLimit(.minutes(5))) struct SecrecyTests {
     private let folder = StoreFolder()
     private let encryptionKey = Data(repeating: 9, count: 32)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BeagleNetDiskCache
 
-@Suite(.timeLimit(.minutes(1))) struct SizeLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct SizeLimitTests {
     private let folder = StoreFolder()
 
     private func stored(_ store: DiskResponseStore, of count: Int) async throws -> [Int] {

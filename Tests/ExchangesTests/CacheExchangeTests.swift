@@ -7,7 +7,7 @@ import struct BeagleNetExchanges.Operation
 ///
 /// Tests of results after their subscriber has gone, or of many results, don't depend on the position of the exchange.
 /// They drive it directly.
-@Suite(.timeLimit(.minutes(1))) struct CacheExchangeTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheExchangeTests {
     private func run(_ fixture: ExchangeFixture, _ operation: Operation, _ answer: AnyCodable? = nil) {
         fixture.operations.send(operation)
         if let answer { fixture.below.send(operation.result(answer)) }

@@ -6,7 +6,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-@Suite(.timeLimit(.minutes(2))) struct ClientTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientTests {
     private static let request = URLRequest(url: URL(filePath: "/graphql"))
     private let args = ExecutionArgs(query: "query Q($id: ID) { post(id: $id) { title } }", variables: ["id": 1])
     private let change = ExecutionArgs(query: "mutation { change }")

@@ -9,7 +9,7 @@ import struct BeagleNetExchanges.Operation
 /// Two vectors differ in a pipeline, where a result that is not stale ends the execution of its operation. An exchange that
 /// reexecutes an operation must therefore mark the result as stale. And if the app reexecutes an operation after a stale
 /// result, it gets the result that is still pending, because the execution continues.
-@Suite(.timeLimit(.minutes(1))) struct ClientVectorTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientVectorTests {
     // MARK: - Queue
 
     @Test(arguments: ExchangeDriver.allCases) func reexecutionByAnExchangeFollowsTheResult(_ way: ExchangeDriver) async

@@ -4,7 +4,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 /// The first five tests are those of the original, the others come from urql.
-@Suite(.timeLimit(.minutes(1))) struct DedupExchangeTests {
+@Suite(.timeLimit(.minutes(5))) struct DedupExchangeTests {
     private let q = Operation.query()
     private let m = Operation.mutation()
     private let s = Operation.subscription()

@@ -23,7 +23,7 @@ import struct BeagleNetExchanges.Operation
 /// | D10 the cost of one operation grows with the active ones | `DefectTests.costOfAnOperationIsIndependentOfActiveOperations`, `ClientTests.eventsReachOnlyTheirOperation` |
 /// | D11 statuses are ignored | `FetchExchangeTests.errorStatusWithoutABodyIsANetworkError` |
 /// | D12 a socket waits an hour, forgets its subscribers, rejects ids | `DefectTests.lostSubscriptionIsRetriedWithinSeconds`, `subscriptionOfALostSocketContinuesOverAnother`, `WebSocketExchangeTests.sameSubscriptionStartsAgainUnderItsID` |
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DefectTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct DefectTests {
     /// Counts the calls of stream handlers.
     private final class Calls: Sendable {
         private let count = Lock(0)

@@ -40,7 +40,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct ExchangeInterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct ExchangeInterceptorTests {
     private let endpoint = GraphQLEndpoint("http://host/graphql")
     private let query = GraphQLRequest(query: "query Q($id: ID) { a }", variables: Data(#"{"id":1}"#.utf8))
     private let mutation = GraphQLRequest(query: "mutation { a }", kind: .mutation)

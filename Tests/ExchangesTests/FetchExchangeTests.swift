@@ -5,7 +5,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-@Suite(.timeLimit(.minutes(1))) struct FetchExchangeTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchExchangeTests {
     /// Creates clients and records their requests.
     private final class Network: Sendable {
         let requests = Lock<[Request]>([])

@@ -6,7 +6,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 /// The origins that receive header fields from exchanges and their interceptors.
-@Suite(.timeLimit(.minutes(1))) struct FieldScopeTests {
+@Suite(.timeLimit(.minutes(5))) struct FieldScopeTests {
     private static let urls = ["http://host/graphql", "http://m%C3%BCnchen.de/graphql", "http://[::1]:8080/graphql"]
 
     /// Redirects messages to another host, with a token for that host, which replaces the existing one or is appended to it.

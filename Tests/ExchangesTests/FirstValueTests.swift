@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetExchanges
 
-@Suite(.timeLimit(.minutes(1))) struct FirstValueTests {
+@Suite(.timeLimit(.minutes(5))) struct FirstValueTests {
     @Test func firstValueIsReturned() async throws {
         #expect(try await FirstValue.of([1, 2, 3].publisher) == 1)
         #expect(try await FirstValue.of(Just(1)) == 1)

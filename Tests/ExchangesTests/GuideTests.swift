@@ -6,7 +6,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 /// The exchange from the guide that handles operations itself. Its source ends on its own.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GuideTests {
     private struct ClockExchange: Exchange {
         let ticks: AnyPublisher<Int, Never>

@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-@Suite(.timeLimit(.minutes(1))) struct HostedExchangeChainTests {
+@Suite(.timeLimit(.minutes(5))) struct HostedExchangeChainTests {
     /// Makes all queries read from a store.
     private struct Reading: Exchange {
         func register(

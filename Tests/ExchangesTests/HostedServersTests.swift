@@ -6,7 +6,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 /// Hosted exchanges with third-party servers: they change neither the messages that are sent nor the results.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct HostedServersTests {
     private struct Post: Decodable, Sendable { let title: String }
     private struct Create: Encodable, Sendable { let title: String }

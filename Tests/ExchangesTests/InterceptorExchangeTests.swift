@@ -6,7 +6,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-@Suite(.timeLimit(.minutes(1))) struct InterceptorExchangeTests {
+@Suite(.timeLimit(.minutes(5))) struct InterceptorExchangeTests {
     /// Adds a field, retries after a failure, and records the errors.
     private struct RetryingInterceptor: Interceptor {
         let answers = Lock<[String]>([])

@@ -6,7 +6,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 /// Nothing remains of many operations that completed, failed, were cancelled, torn down or reexecuted.
-@Suite(.timeLimit(.minutes(1))) struct LeakTests {
+@Suite(.timeLimit(.minutes(5))) struct LeakTests {
     /// Our exchanges and the state that each of them keeps for operations in flight.
     private struct ExchangeState: Sendable {
         let dedup = Lock(DedupExchange.Active())

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MergeTests {
+@Suite(.timeLimit(.minutes(5))) struct MergeTests {
     private typealias Limited = TakeUntilTests.Limited
     private let one = PassthroughSubject<Int, Never>()
     private let other = PassthroughSubject<Int, Never>()

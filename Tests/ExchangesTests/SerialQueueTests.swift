@@ -5,7 +5,7 @@ import Testing
 
 @testable import BeagleNetExchanges
 
-@Suite(.timeLimit(.minutes(1))) struct SerialQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct SerialQueueTests {
     private let queue = SerialQueue()
     private let received = Lock<[Int]>([])
 

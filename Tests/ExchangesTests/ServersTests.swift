@@ -6,7 +6,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 /// The exchanges of a `Client` and hosted exchanges with third-party servers.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct ServersTests {
     private let post = ExecutionArgs(
         query: "query Post($id: ID!) { post(id: $id) { __typename id title } }",

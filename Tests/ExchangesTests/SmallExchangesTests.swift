@@ -5,7 +5,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-@Suite(.timeLimit(.minutes(1))) struct SmallExchangesTests {
+@Suite(.timeLimit(.minutes(5))) struct SmallExchangesTests {
     private final class Marking: Exchange {
         let name: String
         let log: Lock<[String]>

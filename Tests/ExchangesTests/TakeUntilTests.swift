@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TakeUntilTests {
+@Suite(.timeLimit(.minutes(5))) struct TakeUntilTests {
     final class ReceivedValues: Sendable {
         private let events = Lock<[String]>([])
 

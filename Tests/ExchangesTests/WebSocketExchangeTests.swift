@@ -7,7 +7,7 @@ import Testing
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct WebSocketExchangeTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct WebSocketExchangeTests {
     /// Subscriptions whose results and ends the test controls.
     private final class Server: Sendable {
         typealias Emit = @Sendable (OperationResult) -> Void

@@ -2,7 +2,7 @@
 import Dispatch
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PromiseTests {
     private let promise = Promise<Int>()
 

@@ -59,7 +59,7 @@ struct SingletonFieldTests {
     }
 
     /// The time limit is thousands of times the usual duration.
-    @Test(.timeLimit(.minutes(1))) func manyContentTypesAreReadQuickly() {
+    @Test(.timeLimit(.minutes(5))) func manyContentTypesAreReadQuickly() {
         let charset = String(repeating: " ", count: 100_000)
         let types = String(repeating: ",a/b", count: 25_000)
         let fields = self.fields(.contentType, ["a/b;charset=\"\(charset)\"\(types)"])

@@ -132,7 +132,7 @@ struct TextScanTests {
 
     /// The time limit is thousands of times the usual duration.
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: Self.timeIsProportionalToTheTextArguments
     )
     func timeIsProportionalToTheText(piece: String) {

@@ -10,7 +10,7 @@ import Testing
 import Tracing
 
 /// The context that a request carries from its caller to its subscribers.
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct CallerContextTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(5))) struct CallerContextTests {
     private let handler = InMemoryLogHandler()
 
     private func context(_ span: String) -> ServiceContext {

@@ -7,7 +7,7 @@ import CurlPeers
 import MetricsTestKit
 import Testing
 
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct ConnectionMetricsTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(5))) struct ConnectionMetricsTests {
     private let metrics = TestMetrics()
     private let clock = ManualClock()
     private let transport = CurlTransport()

@@ -7,7 +7,7 @@ import MetricsTestKit
 import Testing
 
 /// Measurements of the default client over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct MetricsInterceptorTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(5))) struct MetricsInterceptorTests {
     private let metrics = TestMetrics()
 
     private func measure(servers: Int = 100, templates: Int = 100) {

@@ -9,7 +9,7 @@ import Testing
 import Tracing
 
 /// Spans of the default client over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct TracingInterceptorTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(5))) struct TracingInterceptorTests {
     private let tracer = W3CTracer()
 
     private func trace(origins: Set<Origin>? = nil, sendsBaggage: Bool = false) {

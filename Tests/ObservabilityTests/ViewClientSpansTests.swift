@@ -7,7 +7,7 @@ import Testing
 import Tracing
 
 /// Spans of screens over libcurl and real sockets, on a clock that only the test advances.
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct ViewClientSpansTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(5))) struct ViewClientSpansTests {
     private let tracer = W3CTracer()
     private let clock = ManualClock()
 

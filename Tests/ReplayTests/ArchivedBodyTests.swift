@@ -12,7 +12,7 @@ import Testing
 #endif
 
 /// Decoding of archived bodies to bytes, and bodies that are missing in archives.
-@Suite(.timeLimit(.minutes(1))) struct ArchivedBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct ArchivedBodyTests {
     private static func headers(_ fields: [(String, String)]) -> String {
         "[" + fields.map { #"{"name":"\#($0.0)","value":"\#($0.1)"}"# }.joined(separator: ",") + "]"
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import BeagleNetReplay
 
 /// Members that importing programs require. A program fails, or shows garbage, if one is missing.
-@Suite(.timeLimit(.minutes(1))) struct HARConsumerTests {
+@Suite(.timeLimit(.minutes(5))) struct HARConsumerTests {
     /// The requirement on a member.
     enum Need: Sendable {
         case text, number, array, object, moment

@@ -7,7 +7,7 @@ import Testing
 @testable import BeagleNetReplay
 
 /// Our archives, read by other programs: PyPI packages that `scripts/setup.sh --peers` installs.
-@Suite(.leavesNothing, .timeLimit(.minutes(2))) struct HARPeerTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct HARPeerTests {
     /// Bodies of every kind, and a request that failed.
     private static let recording: Recording = {
         // mitmproxy treats a body as text if it begins mostly with text, and writes it in another charset.

@@ -6,7 +6,7 @@ import Testing
 
 /// Archives validated against a JSON schema of HAR 1.2 by PyPI's jsonschema.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: PythonPeers.hasJSONSchema, "jsonschema is not installed: scripts/setup.sh --peers")
 )
 struct HARSchemaTests {

@@ -13,7 +13,7 @@ import Testing
 #endif
 
 /// A recording with a body file that is missing, truncated or changed.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MissingBodyTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct MissingBodyTests {
     enum Damage: CaseIterable {
         case removed, cutOff, changed
 

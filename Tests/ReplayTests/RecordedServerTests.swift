@@ -8,7 +8,7 @@ import Testing
 @testable import BeagleNetReplay
 
 /// A real client that sends requests over real sockets to a recorded server.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RecordedServerTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct RecordedServerTests {
     private let transport = CurlTransport()
 
     private func head(

@@ -5,7 +5,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReplayWebSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct ReplayWebSocketTests {
     private static let url = "wss://api.example.com/talk?room=1"
 
     private func entry(_ messages: [LogEntry.Message] = [], error: String? = nil) -> LogEntry {

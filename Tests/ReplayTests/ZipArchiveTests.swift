@@ -66,7 +66,7 @@ private struct ZipText {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ZipArchiveTests {
+@Suite(.timeLimit(.minutes(5))) struct ZipArchiveTests {
     /// Runs `body` with the path of a zip archive.
     private func withZip(_ bytes: Data, _ body: (_ path: String) async throws -> Void) async throws {
         try await withFolder { folder in

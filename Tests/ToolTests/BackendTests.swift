@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 /// The demo backend's HTTP server, tested with raw bytes.
-@Suite(.timeLimit(.minutes(2))) struct BackendTests {
+@Suite(.timeLimit(.minutes(5))) struct BackendTests {
     /// Sends these bytes, and returns the backend's output until it closes the connection.
     private static func answer(_ url: String, _ bytes: Data, finishes: Bool = false) throws -> String {
         let client = try RawClient(url)

@@ -5,7 +5,7 @@
     import Testing
 
     /// Bodies from and to files are streamed in pieces, regardless of their size.
-    @Suite(.serialized, .timeLimit(.minutes(2))) struct BodyMemoryTests {
+    @Suite(.serialized, .timeLimit(.minutes(5))) struct BodyMemoryTests {
         private static let sizes = (small: 1 << 20, large: 128 << 20)
         private static let most = 16 << 20
 

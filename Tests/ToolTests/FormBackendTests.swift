@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 /// Forms of the library, submitted to the demo backend.
-@Suite(.beagle(.live), .timeLimit(.minutes(2))) struct FormBackendTests {
+@Suite(.beagle(.live), .timeLimit(.minutes(5))) struct FormBackendTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
     private func form(_ email: String, encoding: Request.FormData.Encoding = .json, hasKey: Bool = false) -> Form {

@@ -4,7 +4,7 @@ import GraphQLPeers
 import Testing
 
 /// `beagle graphql` with servers of other projects.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLServersTests {
     private let test = UUID().uuidString
 

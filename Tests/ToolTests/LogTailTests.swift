@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `beagle log tail` with a growing log.
-@Suite(.timeLimit(.minutes(1))) struct LogTailTests {
+@Suite(.timeLimit(.minutes(5))) struct LogTailTests {
     private func entry(_ name: String, _ status: Int = 200) -> LogEntry {
         LogEntry(
             started: Date(timeIntervalSince1970: 1_795_335_330),

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The file system calls of an outbox, observed in a program that uses one.
-@Suite(.timeLimit(.minutes(1))) struct OutboxDiskTests {
+@Suite(.timeLimit(.minutes(5))) struct OutboxDiskTests {
     /// Submits a form in its own process, without a server that responds.
     ///
     /// - Parameter full: The step at which the disk is full; no step if empty.

@@ -7,7 +7,7 @@ import Testing
 
 /// Proxies of the environment that require credentials, in front of nginx.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(
         if: ProxyPeer.isAvailable && NginxPeer.isAvailable,
         "tinyproxy, squid, microsocks, danted or nginx missing"

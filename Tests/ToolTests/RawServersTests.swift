@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 /// `beagle raw` with nginx: connections and trust.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct RawServersTests {
     private let ports: NginxPeer.Ports
 
@@ -114,7 +114,7 @@ struct RawServersTests {
 }
 
 /// `beagle raw --netrc` with lighttpd, which requires credentials.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: LighttpdPeer.isAvailable, "lighttpd is not installed"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: LighttpdPeer.isAvailable, "lighttpd is not installed"))
 struct NetrcTests {
     private static let netrcOfTheHomeFolderHasTheCredentialsArguments: [(String, Bool)] = [
         ("machine 127.0.0.1 login user password \"open sesame\"", true),

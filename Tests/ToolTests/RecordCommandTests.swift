@@ -104,7 +104,7 @@ struct RecordCommandTests {
 
     /// A signal ends the tool before the program starts, and the program afterwards. The delays exceed the time that it
     /// takes to start the program.
-    @Test(.timeLimit(.minutes(3))) func earlySignalsAreNotLost() async throws {
+    @Test(.timeLimit(.minutes(5))) func earlySignalsAreNotLost() async throws {
         try await withDirectory { directory in
             func start() throws -> BeagleProcess {
                 let program = ["/bin/sh", "-c", "echo ready; exec sleep 600"]

@@ -7,7 +7,7 @@ import Testing
 @testable import beagle
 
 /// Pages of screens in a browser.
-@Suite(.enabled(if: Chromium.isInstalled, "chromium is not installed"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: Chromium.isInstalled, "chromium is not installed"), .timeLimit(.minutes(5)))
 struct ScreenPageBrowserTests {
     /// The page that `beagle fetch --html` writes.
     private func page(of url: String) async throws -> Data {

@@ -6,7 +6,7 @@
 
     /// The memory of a subscription doesn't grow with its duration. The tool runs in its own process, so that only its
     /// memory is measured.
-    @Suite(.timeLimit(.minutes(2))) struct SubscribeMemoryTests {
+    @Suite(.timeLimit(.minutes(5))) struct SubscribeMemoryTests {
         private static let count = 10_000
         /// Each connection sends so many events and is cut off in the middle of the next one.
         private static let countOfAConnection = 1_000

@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 /// `beagle ws` with the demo backend's echo, another implementation of WebSockets. It drops empty messages.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WebSocketCommandTests {
     @Test func linesAreSentAndMessagesArePrinted() async throws {
         try await withBackend { url in

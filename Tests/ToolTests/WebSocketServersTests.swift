@@ -7,7 +7,7 @@ import Testing
 
 /// `beagle ws` with another project's server: PyPI's websockets.
 @Suite(
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(5)),
     .enabled(if: WebSocketPeer.isAvailable, "websockets is not installed: scripts/setup.sh --peers")
 )
 struct WebSocketServersTests {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// The common behavior of all transports. A row says so if `URLSession` on Linux differs.
-@Suite(.timeLimit(.minutes(1))) struct BothTransportsTests {
+@Suite(.timeLimit(.minutes(5))) struct BothTransportsTests {
     enum Engine: String, CaseIterable {
         case curl, session
 

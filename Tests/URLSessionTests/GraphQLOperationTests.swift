@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// GraphQL operations as requests for the app's own session.
-@Suite(.timeLimit(.minutes(1))) struct GraphQLOperationTests {
+@Suite(.timeLimit(.minutes(5))) struct GraphQLOperationTests {
     private struct Post: Decodable, Sendable, Equatable {
         let id: String
     }

@@ -5,7 +5,7 @@ import CurlPeers
 import Testing
 import TestClients
 
-@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct CacheInterceptorTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(5))) struct CacheInterceptorTests {
     // MARK: - Policies
 
     /// The state of the stored response.

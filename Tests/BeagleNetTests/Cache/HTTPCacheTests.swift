@@ -6,7 +6,7 @@ import Testing
 import TestClients
 
 /// HTTP's own rules through the pipeline, with a scripted server and a clock that the test advances.
-@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct HTTPCacheTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(5))) struct HTTPCacheTests {
     private let clock = ManualClock()
     private let store = MemoryResponseStore()
 

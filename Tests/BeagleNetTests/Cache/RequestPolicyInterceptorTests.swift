@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct RequestPolicyInterceptorTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct RequestPolicyInterceptorTests {
     private let clock = ManualClock()
 
     private func fixture(_ interceptor: RequestPolicyInterceptor) -> CacheFixture {

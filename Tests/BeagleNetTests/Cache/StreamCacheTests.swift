@@ -5,7 +5,7 @@ import Testing
 import TestClients
 
 /// Streamed responses, and responses whose transfer ended early, over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct StreamCacheTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct StreamCacheTests {
     private let store = MemoryResponseStore()
 
     init() {

@@ -4,7 +4,7 @@ import CurlPeers
 import Testing
 import TestClients
 
-@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct AuthInterceptorTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(5))) struct AuthInterceptorTests {
     /// A server that accepts the current token, and the app's rules for getting one.
     private final class TokenServer: Interceptor {
         struct Refused: Error {}

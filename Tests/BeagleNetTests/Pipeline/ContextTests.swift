@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct ContextTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct ContextTests {
     private enum Screen: NetworkOperation.ContextKey { static let defaultValue = "none" }
     private enum Title: NetworkOperation.ContextKey { static let defaultValue = "untitled" }
     private enum Trail: NetworkOperation.ContextKey { static let defaultValue: [String] = [] }

@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct DeliveryTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct DeliveryTests {
     private let component = NetworkOperation(Request(url: URL(string: "http://host/screen")!, type: .fetchComponent))
 
     /// Emits a hundred results and then the last.

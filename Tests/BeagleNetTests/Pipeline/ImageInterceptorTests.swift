@@ -7,7 +7,7 @@ import TestClients
 
 @testable import BeagleNet
 
-@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct ImageInterceptorTests {
+@Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(5))) struct ImageInterceptorTests {
     private static let bomb = ImageSamples.png(2_147_483_647, 2_147_483_647)
 
     /// The ways to request an image. With logging or a deadline, the operation has a task.

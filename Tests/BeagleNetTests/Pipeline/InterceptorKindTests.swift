@@ -4,7 +4,7 @@ import Testing
 import TestClients
 
 /// The small interceptors, for each kind of operation.
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct InterceptorKindTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct InterceptorKindTests {
     /// The origin of `NetworkOperation.of(_:)`.
     private static let host: Set<Origin> = [Origin(scheme: "http", host: "host")]
     private static let elsewhere: Set<Origin> = [Origin(scheme: "http", host: "elsewhere")]

@@ -4,7 +4,7 @@ import CurlPeers
 import Testing
 import TestClients
 
-@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct OperationScopeTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(5))) struct OperationScopeTests {
     private typealias ResultTask = Task<Result<String, NetworkError>, Never>
 
     private func task(_ client: any NetworkClient, _ kind: NetworkOperation.Kind) -> ResultTask {

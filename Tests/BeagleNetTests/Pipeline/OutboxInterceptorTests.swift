@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxInterceptorTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct OutboxInterceptorTests {
     private let folder = OutboxFolder()
     private let keyName = HTTPField.Name("Idempotency-Key")!
 

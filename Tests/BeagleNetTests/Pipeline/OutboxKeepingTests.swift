@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxKeepingTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct OutboxKeepingTests {
     private let folder = OutboxFolder()
     private let key = ["Idempotency-Key": "k"]
 

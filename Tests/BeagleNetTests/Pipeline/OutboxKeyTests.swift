@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxKeyTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct OutboxKeyTests {
     private let folder = OutboxFolder()
 
     private func key(_ byte: UInt8) throws -> Outbox.Key { try Outbox.Key(Data(repeating: byte, count: 32)) }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxSenderTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct OutboxSenderTests {
     private let folder = OutboxFolder()
     private let clock = ManualClock()
 

@@ -41,7 +41,7 @@ extension NetworkOperation {
     var sentKey: String? { transfer.head.headerFields[HTTPField.Name("Idempotency-Key")!] }
 }
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct OutboxTests {
     private let folder = OutboxFolder()
 
     private func paths(_ answers: ScriptedResponses) -> [String] { answers.operations.withLock { $0.map(\.path) } }

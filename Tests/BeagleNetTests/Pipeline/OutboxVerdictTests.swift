@@ -5,7 +5,7 @@ import TestClients
 
 @testable import BeagleNet
 
-@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct OutboxVerdictTests {
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(5))) struct OutboxVerdictTests {
     private let folder = OutboxFolder()
 
     /// The response of a page that was reached through redirects.

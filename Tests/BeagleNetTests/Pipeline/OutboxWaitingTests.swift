@@ -5,7 +5,7 @@ import TestClients
 
 @testable import BeagleNet
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxWaitingTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct OutboxWaitingTests {
     private let folder = OutboxFolder()
 
     // MARK: - Joining

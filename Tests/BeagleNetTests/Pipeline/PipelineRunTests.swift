@@ -9,7 +9,7 @@ import TestClients
 @testable import BeagleNet
 
 /// Operations of callers without a task, over a real socket: operations that share a run or have a completion.
-@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct PipelineRunTests {
+@Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(5))) struct PipelineRunTests {
     private func client() -> NetworkClientDefault {
         NetworkClientDefault(dependencies: Beagle.dependencies)
     }

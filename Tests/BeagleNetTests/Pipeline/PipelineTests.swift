@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct PipelineTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct PipelineTests {
     private let transport = ScriptedTransport("answer")
 
     // MARK: - Order

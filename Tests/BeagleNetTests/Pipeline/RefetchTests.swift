@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite("refetching on events", .beagle(), .timeLimit(.minutes(1))) struct RefetchTests {
+@Suite("refetching on events", .beagle(), .timeLimit(.minutes(5))) struct RefetchTests {
     private let clock = ManualClock()
     private let events = AsyncStream.makeStream(of: Void.self)
 

@@ -5,7 +5,7 @@ import Testing
 import TestClients
 
 /// The coalescer's rules, by the letter under which INTERNALS.md lists them.
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct RequestCoalescerTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct RequestCoalescerTests {
     private static let shared = NetworkOperation.Kind.known.filter { $0.isShared }
     private let component = NetworkOperation(Request(url: URL(string: "http://host/screen")!, type: .fetchComponent))
     private let form = NetworkOperation(

@@ -6,7 +6,7 @@ import TestClients
 
 /// The behaviour of urql's client and SwiftGraphQL's exchanges for concurrent operations, case by case
 /// (https://github.com/urql-graphql/urql, packages/core/src/client.test.ts; the names are those of its behaviours).
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct RequestCoalescerVectorTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct RequestCoalescerVectorTests {
     /// An event in the life of an operation.
     enum Step: Sendable {
         /// A subscriber begins to watch it.

@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct RetryInterceptorTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct RetryInterceptorTests {
     /// Three attempts without waits.
     private let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
 

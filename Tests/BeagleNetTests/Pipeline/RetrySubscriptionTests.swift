@@ -4,7 +4,7 @@ import Testing
 import TestClients
 
 /// Retries of subscriptions.
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct RetrySubscriptionTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct RetrySubscriptionTests {
     private let runs = ScriptedRuns()
     private let received = EventRecorder()
 

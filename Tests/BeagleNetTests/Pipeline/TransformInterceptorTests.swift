@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct TransformInterceptorTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct TransformInterceptorTests {
     struct NotSealed: Error {}
 
     /// Puts "sealed" before each request body, and expects responses that begin with "!" and are reversed.

@@ -5,7 +5,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct BatchInterceptorTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct BatchInterceptorTests {
     private let dependencies = BeagleDependencies()
     private let clock = ManualClock()
 

@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DocumentCacheTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct DocumentCacheTests {
     private let dependencies = BeagleDependencies()
     private let cache = DocumentCache()
     private let client: NetworkClientDefault

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A query or mutation sent by its hash is a single operation, however many messages it takes.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DocumentRevisionTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct DocumentRevisionTests {
     private let dependencies = BeagleDependencies()
     private let server: LoopbackServer
     private let store = HashStore()

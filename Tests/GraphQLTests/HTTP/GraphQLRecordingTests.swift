@@ -5,7 +5,7 @@ import GraphQLPeers
 import Testing
 
 /// Operations with third-party servers that are recorded and then replayed from the recording alone.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLRecordingTests {
     private let test = UUID().uuidString
 

@@ -6,7 +6,7 @@ import GraphQLPeers
 import Testing
 
 /// Operations with third-party servers.
-@Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLServersTests {
     private let dependencies = BeagleDependencies()
     private var client: NetworkClientDefault { NetworkClientDefault(dependencies: dependencies) }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Encoding, decoding and logging of values.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct NetworkClientGraphQLTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct NetworkClientGraphQLTests {
     private struct SinceVariables: Codable, Sendable, Equatable {
         let since: Date
     }

@@ -6,7 +6,7 @@ import GraphQLPeers
 import Testing
 
 /// Incremental responses of third-party servers.
-@Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLUpdatesTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
     private static let multipart = "multipart/mixed;incrementalSpec=v0.2, application/json;q=0.9"

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The configuration of operations with incremental responses.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesConfigurationTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct UpdatesConfigurationTests {
     /// Records the partition of each operation.
     private final class Partitions: Interceptor {
         let seen = Lock<[String]>([])

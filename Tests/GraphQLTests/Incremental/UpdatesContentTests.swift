@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The data and errors of responses that may be incremental.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesContentTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct UpdatesContentTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
 
     /// Returns the responses to lines that the server sends one by one, each after the update for the previous one.

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The end of incremental responses.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesEndTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct UpdatesEndTests {
     private let dependencies = BeagleDependencies()
     private let clock = ManualClock()
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Operations with completions.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PerformOperationTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct PerformOperationTests {
     private static let isOnQueue = DispatchSpecificKey<Bool>()
     private let dependencies = BeagleDependencies()
     private let queue = DispatchQueue(label: "completions")

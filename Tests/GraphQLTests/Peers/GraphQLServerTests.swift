@@ -3,7 +3,7 @@ import GraphQLPeers
 import Testing
 
 /// The behavior of the test server that other tests rely on.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLServerTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
 

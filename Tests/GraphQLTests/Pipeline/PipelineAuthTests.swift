@@ -4,7 +4,7 @@ import CurlPeers
 import Testing
 
 /// Credentials for every kind of operation, on the wire.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PipelineAuthTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct PipelineAuthTests {
     private final class Person: Sendable {
         struct Gone: Error {}
 

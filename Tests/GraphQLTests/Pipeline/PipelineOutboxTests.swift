@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// An outbox that stores each kind of operation and sends it later.
-@Suite(.timeLimit(.minutes(1))) struct PipelineOutboxTests {
+@Suite(.timeLimit(.minutes(5))) struct PipelineOutboxTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
     private let outbox: Outbox
     /// Batches are excluded: with an outbox each operation has its own idempotency key and is therefore sent alone.

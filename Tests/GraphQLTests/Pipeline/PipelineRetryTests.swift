@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 
 /// The number of times that each kind of operation is sent, on the wire.
-@Suite(.timeLimit(.minutes(1))) struct PipelineRetryTests {
+@Suite(.timeLimit(.minutes(5))) struct PipelineRetryTests {
     /// Counts the attempts that reach the end of the pipeline.
     private struct Attempts: Interceptor {
         let count = Lock(0)

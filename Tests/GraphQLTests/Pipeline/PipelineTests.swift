@@ -4,7 +4,7 @@ import CurlPeers
 import Testing
 
 /// The other interceptors with every kind of operation, on the wire.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PipelineTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct PipelineTests {
     // MARK: - Deadlines
 
     @Test(arguments: WireKind.allCases) func deadlineCancelsAllAttempts(kind: WireKind) async throws {

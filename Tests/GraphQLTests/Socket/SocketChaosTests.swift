@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Connections that break all the time.
-@Suite(.leavesNothing, .timeLimit(.minutes(2)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct SocketChaosTests {
     /// The end of a connection.
     private enum Loss: CaseIterable {

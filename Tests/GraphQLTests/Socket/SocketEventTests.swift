@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The events that an app receives about its WebSocket connections.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SocketEventTests {
     /// Descriptions of the reported events.
     private let log = AwaitedValue<[String]>([])

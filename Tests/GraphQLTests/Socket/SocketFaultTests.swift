@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Misbehaving servers and lost connections.
-@Suite(.leavesNothing, .timeLimit(.minutes(1)))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)))
 struct SocketFaultTests {
     // MARK: Connecting
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// WebSockets that the app holds open or terminates.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SocketHoldTests {
     /// A server that sends one result for each operation.
     private static func answering() throws -> SocketServer {

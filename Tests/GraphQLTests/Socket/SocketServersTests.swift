@@ -6,7 +6,7 @@ import GraphQLPeers
 import Testing
 
 /// Operations over WebSockets of third-party servers.
-@Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.leavesNothing, .timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct SocketServersTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
 

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// When connections open, which operations share them, and when they close.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SocketSharingTests {
     /// A server that sends each operation the results 1 to `count`.
     private static func counting(_ count: Int, _ subprotocol: String = "graphql-transport-ws") throws -> SocketServer {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Subscriptions with one event stream each.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct EventStreamTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct EventStreamTests {
     private static let next = #"event: next\#ndata: {"data":{"count":1}}\#n\#n"#
 
     @Test func secondIterationStartsWithoutLastEventID() async throws {

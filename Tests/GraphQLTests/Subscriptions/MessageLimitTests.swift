@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// `GraphQLEndpoint.maxMessageBytes` for all transports except WebSockets, which `SocketFaultTests` covers.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MessageLimitTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct MessageLimitTests {
     /// Returns results with these sizes, in bytes.
     private static func results(_ sizes: [Int]) -> [String] {
         sizes.map { size in

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Subscriptions over multipart bodies.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PartStreamTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct PartStreamTests {
     private static let type = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json"
     private static let part =
         "\r\nContent-Type: application/json\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql"

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Operations that share one event stream.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct SharedEventsTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct SharedEventsTests {
     private static let next1 = #"event: next\#ndata: {"id":"1","payload":{"data":{"count":1}}}\#n\#n"#
     private static let complete1 = "event: complete\ndata: {\"id\":\"1\"}\n\n"
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Buffering of unread results.
-@Suite(.timeLimit(.minutes(1))) struct SubscriptionRunTests {
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionRunTests {
     /// An open subscription with scripted results that have all arrived before the test reads them.
     private struct Fixture {
         let source: Source

@@ -5,7 +5,7 @@ import GraphQLPeers
 import Testing
 
 /// Subscriptions with third-party servers.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct SubscriptionServersTests {
     private let dependencies = BeagleDependencies()
 

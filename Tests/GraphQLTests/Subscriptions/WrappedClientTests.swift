@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Subscriptions through an app's own clients that wrap another.
-@Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct WrappedClientTests {
+@Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(5))) struct WrappedClientTests {
     private struct Wrapper: NetworkClientWrapper {
         let wrapped: any NetworkClient
         let names: Lock<[String]>

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Secrets at every place and in every encoding that a redactor knows are never written to any output.
-@Suite(.timeLimit(.minutes(2))) struct CanaryTests {
+@Suite(.timeLimit(.minutes(5))) struct CanaryTests {
     @Test(arguments: [LogInterceptor.Style.messages, .exchanges, .commands])
     func noSecretIsWrittenAnywhere(_ style: LogInterceptor.Style) async throws {
         try await withLogDirectory { path in

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// The sizes of bodies and messages in a log.
-@Suite(.timeLimit(.minutes(1))) struct BodySizeTests {
+@Suite(.timeLimit(.minutes(5))) struct BodySizeTests {
     private func logged(_ entry: LogEntry) async throws -> LogEntry {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)

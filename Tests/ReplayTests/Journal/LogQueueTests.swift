@@ -208,7 +208,7 @@ struct LogQueueTests {
         return taken
     }
 
-    @Test(.timeLimit(.minutes(1))) func flushAndFillLevelWakeAWaitingWriter() async {
+    @Test(.timeLimit(.minutes(5))) func flushAndFillLevelWakeAWaitingWriter() async {
         let queue = lingeringQueue(.seconds(90), maxBytes: 80)
         var exchanges = write(queue).makeAsyncIterator()
         await withCheckedContinuation { continuation in
@@ -228,7 +228,7 @@ struct LogQueueTests {
         #expect(await exchanges.next() == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: 0..<4) func anyJobWakesAWriterThatWaitsForEnds(which: Int)
+    @Test(.timeLimit(.minutes(5)), arguments: 0..<4) func anyJobWakesAWriterThatWaitsForEnds(which: Int)
         async throws
     {
         let queue = LogQueue(isLossless: false, lingerDuration: .milliseconds(1), startHoldDuration: .seconds(90))
@@ -254,7 +254,7 @@ struct LogQueueTests {
     }
 
     /// Starts arrive at intervals shorter than the writer's delay, until the first is written.
-    @Test(.timeLimit(.minutes(1))) func furtherStartsDoNotDelayTheFirst() async throws {
+    @Test(.timeLimit(.minutes(5))) func furtherStartsDoNotDelayTheFirst() async throws {
         // With capacity for more jobs than can arrive.
         let queue = LogQueue(
             maxBytes: .max,
@@ -277,7 +277,7 @@ struct LogQueueTests {
         queue.close()
     }
 
-    @Test(.timeLimit(.minutes(1))) func startsThatCrowdTheQueueAreWritten() async throws {
+    @Test(.timeLimit(.minutes(5))) func startsThatCrowdTheQueueAreWritten() async throws {
         let crowded = LogQueue(
             maxCount: 40,
             isLossless: false,
@@ -306,7 +306,7 @@ struct LogQueueTests {
         #expect(queue.isBusy == false)
     }
 
-    @Test(.timeLimit(.minutes(1))) func blockedSenderWakesAWaitingWriter() async {
+    @Test(.timeLimit(.minutes(5))) func blockedSenderWakesAWaitingWriter() async {
         let queue = LogQueue(maxBytes: 100, maxCount: 100, isLossless: true, lingerDuration: .seconds(90))
         let taken = write(queue)
         queue.add(end(1))

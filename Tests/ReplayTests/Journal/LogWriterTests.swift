@@ -10,7 +10,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct LogWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct LogWriterTests {
     private static let exchange = 1_000_000
 
     private func draft(_ url: String, _ body: LogEntry.Body = LogEntry.Body(.omitted("not written")))

@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// Recording of bodies with a content coding: their secrets are visible only after decoding.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct BodyCodingTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct BodyCodingTests {
     private static let form = Data("name=Ana&password=c4n4ry".utf8)
     private static let shownForm = Data("name=Ana&password=REDACTED".utf8)
     private static let json = Data(#"{"password":"c4n4ry"}"#.utf8)

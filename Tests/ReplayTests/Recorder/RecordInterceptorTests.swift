@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// Recording by a default client over real sockets.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RecordInterceptorTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct RecordInterceptorTests {
     /// Runs `body` with a client that records, and returns the recorded entries.
     private func recorded(
         _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response,

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Conversations in which one task receives and another sends.
-@Suite(.timeLimit(.minutes(1))) struct RecordingChannelTests {
+@Suite(.timeLimit(.minutes(5))) struct RecordingChannelTests {
     @Test func sentMessageIsRecordedBeforeItsReplyAndTheClose() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)

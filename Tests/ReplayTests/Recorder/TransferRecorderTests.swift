@@ -10,7 +10,7 @@ import Testing
     import Foundation
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct TransferRecorderTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferRecorderTests {
     private let head = HTTPRequest(method: .put, scheme: "https", authority: "a.example", path: "/it")
 
     private func begun(_ log: RequestLog, _ body: HTTPBody? = nil) -> TransferRecorder {

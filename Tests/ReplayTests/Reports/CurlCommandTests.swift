@@ -6,7 +6,7 @@ import TestPrograms
 import Testing
 
 /// Requests that the installed curl sends when a shell runs the command of an entry.
-@Suite(.leavesNothing, .timeLimit(.minutes(1))) struct EntryCurlCommandTests {
+@Suite(.leavesNothing, .timeLimit(.minutes(5))) struct EntryCurlCommandTests {
     private static let hasCurl = ["/usr/bin/curl", "/bin/curl", "/usr/local/bin/curl"]
         .contains(where: FileManager.default.isExecutableFile)
 

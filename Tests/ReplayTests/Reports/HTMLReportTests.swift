@@ -70,7 +70,7 @@ struct HTMLReportTests {
 
     // MARK: In a browser
 
-    @Suite(.enabled(if: Chromium.isInstalled, "chromium is not installed"), .timeLimit(.minutes(2)))
+    @Suite(.enabled(if: Chromium.isInstalled, "chromium is not installed"), .timeLimit(.minutes(5)))
     struct InABrowser {
         private let page: Data
 

@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct AsyncFormValidatorTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct AsyncFormValidatorTests {
     /// A check that a test answers.
     private final class Names: Sendable {
         private struct State {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct FormStateTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct FormStateTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
     private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws

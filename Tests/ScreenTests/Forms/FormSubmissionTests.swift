@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestClients
 
-@Suite(.beagle(), .timeLimit(.minutes(1))) struct FormSubmissionTests {
+@Suite(.beagle(), .timeLimit(.minutes(5))) struct FormSubmissionTests {
     /// A client that returns these outcomes one after another.
     private func client(_ answers: Result<Int, NetworkError>...) -> StubClient {
         let rest = Lock(answers[...])

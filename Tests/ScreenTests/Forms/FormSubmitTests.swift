@@ -15,7 +15,7 @@ import TestClients
             StatusInterceptor(),
         ]
     },
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
 ) struct FormSubmitTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 

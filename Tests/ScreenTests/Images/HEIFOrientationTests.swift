@@ -5,7 +5,7 @@ import TestClients
 @testable import BeagleNet
 
 /// The orientations of AVIF and HEIC, as Chromium 156 shows AVIF with the same properties, unless noted.
-@Suite(.timeLimit(.minutes(1))) struct HEIFOrientationTests {
+@Suite(.timeLimit(.minutes(5))) struct HEIFOrientationTests {
     private static func orientation(_ image: Data) -> ImageHeader.Orientation? {
         let header = ImageHeader(of: image)
         #expect(header?.width == 37 && header?.height == 23)

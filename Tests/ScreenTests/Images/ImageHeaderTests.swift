@@ -5,7 +5,7 @@ import TestClients
 
 @testable import BeagleNet
 
-@Suite(.timeLimit(.minutes(1))) struct ImageHeaderTests {
+@Suite(.timeLimit(.minutes(5))) struct ImageHeaderTests {
     @Test(arguments: ImageSamples.written) func sizeIsReadAsSoonAsItIsAvailable(sample: ImageSamples.Sample) {
         #expect(ImageHeader(of: sample.data) == sample.header)
         #expect(ImageHeader(of: sample.data + Data(repeating: 0xFF, count: 100)) == sample.header)

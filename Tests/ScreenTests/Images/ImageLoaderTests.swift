@@ -8,7 +8,7 @@ import Testing
 @Suite(
     .leavesNothing,
     .beagle(.live) { $0.interceptors.add(CacheInterceptor(MemoryResponseStore())) },
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
 )
 struct ImageLoaderTests {
     private let loader = ImageLoader()

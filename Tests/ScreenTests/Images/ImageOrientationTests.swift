@@ -6,7 +6,7 @@ import TestClients
 
 /// The expected orientations are those with which Chromium 156 shows the same metadata, except for WebP, whose
 /// orientation Chromium ignores.
-@Suite(.timeLimit(.minutes(1))) struct ImageOrientationTests {
+@Suite(.timeLimit(.minutes(5))) struct ImageOrientationTests {
     private static func orientation(_ image: Data) -> ImageHeader.Orientation? { ImageHeader(of: image)?.orientation }
 
     /// Applies an orientation to a picture of two pixels by three.

@@ -8,7 +8,7 @@ import Testing
 @Suite(
     .leavesNothing,
     .beagle(.live) { $0.interceptors.add(CacheInterceptor(MemoryResponseStore())) },
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
 )
 struct ImageHintsTests {
     private static let image = Data("GIF89a".utf8) + Data([2, 0, 3, 0, 0, 0, 0, 0x3B])

@@ -1,7 +1,7 @@
 import BeagleNet
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoadGroupTests {
+@Suite(.timeLimit(.minutes(5))) struct LoadGroupTests {
     /// A load that ends when the test says so.
     private final class HeldLoad: Sendable {
         let began = AsyncStream.makeStream(of: Void.self)

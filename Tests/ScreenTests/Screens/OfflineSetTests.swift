@@ -10,7 +10,7 @@ import Testing
         $0.interceptors.add(CacheInterceptor(MemoryResponseStore()))
         $0.interceptors.removeAll { $0 is RetryInterceptor }
     },
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
 )
 struct OfflineSetTests {
     private let server: LoopbackServer

@@ -6,7 +6,7 @@ import Testing
 @testable import BeagleNet
 
 /// Prefetches that wait for other loads, on a clock that only the test advances.
-@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct PrefetchQueueTests {
+@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(5))) struct PrefetchQueueTests {
     private let clock = ManualClock()
     private let runs = ScriptedRuns()
     private let views: ViewClient
@@ -233,7 +233,7 @@ import Testing
 }
 
 /// Prefetches beside other requests of the client, over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct PrefetchBesideRequestsTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct PrefetchBesideRequestsTests {
     private let clock = ManualClock()
 
     @Test(arguments: ["form", "action", "stream"]) func requestOfTheClientHoldsPrefetches(_ kind: String) async throws {

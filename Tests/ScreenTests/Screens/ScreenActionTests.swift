@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct ScreenActionTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct ScreenActionTests {
     private static let context = ScreenContext([
         "user": ["id": 7, "name": "Ada", "trap": "@{user.id}", "method": "put"],
         "h": ["X-A": "a", "X-N": 1, "X-0": nil],

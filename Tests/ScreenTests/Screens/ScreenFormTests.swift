@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct ScreenFormTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct ScreenFormTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
     private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws

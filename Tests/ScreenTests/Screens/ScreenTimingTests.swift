@@ -5,7 +5,7 @@ import Testing
 @testable import BeagleNet
 
 /// The timing of screens, on a clock that only the test advances.
-@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct ScreenTimingTests {
+@Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(5))) struct ScreenTimingTests {
     private typealias Outcome = Result<NetworkOperation.Result, NetworkError>
 
     private let clock = ManualClock()

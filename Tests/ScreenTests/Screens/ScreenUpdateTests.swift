@@ -3,7 +3,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct ScreenUpdateTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct ScreenUpdateTests {
     private static func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Data(text.utf8)) }
 
     // MARK: - JSON Patch

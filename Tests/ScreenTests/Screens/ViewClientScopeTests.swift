@@ -5,7 +5,7 @@ import Testing
 @testable import BeagleNet
 
 /// Scopes of screens over libcurl and real sockets.
-@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct ViewClientScopeTests {
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(5))) struct ViewClientScopeTests {
     private let loader = ImageLoader()
     private let gate: LoopbackServer.Gate
     /// A server that answers when the gate is open.

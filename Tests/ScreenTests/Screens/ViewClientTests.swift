@@ -8,7 +8,7 @@ import TestClients
 @Suite(
     .leavesNothing,
     .beagle(.live) { $0.interceptors.add(CacheInterceptor(MemoryResponseStore())) },
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
 )
 struct ViewClientTests {
     private struct Title: Codable, Sendable, Equatable { var title: String }

@@ -60,7 +60,7 @@ struct LadderExchangesTests {
         return BeagleNet.NetworkClientDefault(dependencies: dependencies)
     }
 
-    @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+    @Test(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
     func pipelineHostsTheSeedsExchanges() async throws {
         let client = hosting(DoNothingExchange(), LoggingExchange(), PrintingExchange())
         let endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url("/graphql"))
@@ -74,7 +74,7 @@ struct LadderExchangesTests {
     }
 
     /// The exchange sends the results; no server listens at the URL.
-    @Test(.timeLimit(.minutes(2))) func pipelineHostsAUserExchange() async throws {
+    @Test(.timeLimit(.minutes(5))) func pipelineHostsAUserExchange() async throws {
         let ends = Ends()
         let time = TimeExchange(
             answers: [1, 2, 3].publisher
@@ -106,7 +106,7 @@ struct LadderExchangesTests {
         var count: Int { number.withLock { $0 } }
     }
 
-    @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+    @Test(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
     func serverResponsePassesThroughTheExchanges() async throws {
         let network = BeagleNet.NetworkClientDefault(dependencies: BeagleDependencies())
         let exchanges: [any Exchange] = [

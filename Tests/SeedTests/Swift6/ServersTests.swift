@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// The article's operations and the app's network for Relay, against two third-party servers.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct ServersTests {
     private func perform<Output: Sendable>(
         _ path: String,

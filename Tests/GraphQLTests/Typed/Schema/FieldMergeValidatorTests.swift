@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Testing
 
 /// Whether fields with the same response key can be merged (GraphQL specification, 5.3.2).
-@Suite(.timeLimit(.minutes(1))) struct FieldMergeValidatorTests {
+@Suite(.timeLimit(.minutes(5))) struct FieldMergeValidatorTests {
     private let schema: GraphQLSchema
 
     init() throws {
