@@ -91,7 +91,9 @@ public final class CurlTransport: HTTPTransport {
     /// Performs a transfer and waits for its response.
     ///
     /// Cancelling the task cancels the transfer.
-    public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
+    nonisolated(nonsending) public func perform(
+        _ request: TransferRequest
+    ) async throws(NetworkError) -> TransferResponse {
         let (owner, transfer) = try transfer(of: request)
         let actor = #isolation
         await suspend { continuation in

@@ -13,7 +13,8 @@
 /// accessed only while `mutex` is locked, and only values that are `Sendable` go in and out.
 final class RecursiveLock<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    // Unchecked, because accesses never overlap, and a check would cost a runtime call each.
+    @exclusivity(unchecked) private var value: Value
 
     init(_ value: Value) {
         self.value = value

@@ -56,32 +56,35 @@ public struct Request: Sendable {
 }
 
 extension Request {
-    /// Whether the request consists of a type, a URL and header fields, so that it is cheap to compare.
-    package var isPlain: Bool { isPlainlyEqual(to: self) }
+    /// The contents of a request that has only a type, a URL and header fields. Equal contents make equal messages.
+    package struct Plain: Sendable, Equatable {
+        fileprivate enum Kind { case component, image, raw }
 
-    /// Whether both requests are plain and a builder makes the same message of them.
-    package func isPlainlyEqual(to other: Request) -> Bool {
-        isBare && other.isBare && url == other.url && type.isPlainlyEqual(to: other.type)
+        fileprivate let url: URL
+        fileprivate let kind: Kind
+        fileprivate var method: String?
+        fileprivate var headers: [String: String]?
+        fileprivate let additionalHeaders: [String: String]
     }
 
-    private var isBare: Bool { sharedOptions == nil && query.isEmpty && additionalData == nil }
-}
-
-extension Request.RequestType {
-    fileprivate func isPlainlyEqual(to other: Self) -> Bool {
-        switch self {
-        case .fetchComponent: if case .fetchComponent = other { true } else { false }
-        case .fetchImage: if case .fetchImage = other { true } else { false }
+    /// The contents of the request; `nil` if it has more than a type, a URL and header fields.
+    package var plain: Plain? {
+        guard case nil = sharedOptions, query.isEmpty, let added = additionalHeaders else { return nil }
+        switch type {
+        case .fetchComponent: return Plain(url: url, kind: .component, additionalHeaders: added)
+        case .fetchImage: return Plain(url: url, kind: .image, additionalHeaders: added)
         case .rawRequest(let data):
-            if case .rawRequest(let other) = other { data.isPlainlyEqual(to: other) } else { false }
-        case .submitForm: false
+            guard case nil = data.content else { return nil }
+            return Plain(url: url, kind: .raw, method: data.method, headers: data.headers, additionalHeaders: added)
+        case .submitForm: return nil
         }
     }
-}
 
-extension Request.RequestData {
-    fileprivate func isPlainlyEqual(to other: Self) -> Bool {
-        content == nil && other.content == nil && method == other.method && headers == other.headers
+    /// The headers of the additional data; `nil` if it has more than headers.
+    private var additionalHeaders: [String: String]? {
+        guard case let data? = additionalData else { return [:] }
+        guard let data = data as? HttpAdditionalData, case nil = data.httpData else { return nil }
+        return data.headers
     }
 }
 

@@ -10,7 +10,7 @@ import Foundation
 ///
 /// `@unchecked Sendable` is sound because everything but the constant `session` is accessed only on the session's serial
 /// queue. `cancel()` and `raise(to:)`, which any thread may call, only add a block to it.
-final class SessionTransfer: RequestToken, PriorityRaising, @unchecked Sendable {
+final class SessionTransfer: RequestToken, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
     private let session: TransferSession

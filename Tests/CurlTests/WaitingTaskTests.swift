@@ -61,7 +61,7 @@ nonisolated(nonsending) private func poolPriority() async -> TaskPriority? {
     let actor = #isolation
     var priority: TaskPriority?
     await suspend {
-        priority = WaitingTask($0, on: actor).poolPriority
+        priority = WaitingTask($0, on: actor).poolPriority.map { TaskPriority(rawValue: $0) }
         $0.resume()
     } onCancel: {
     }

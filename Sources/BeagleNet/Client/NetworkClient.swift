@@ -122,7 +122,7 @@ extension NetworkClient {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard operation.performer == nil, NetworkOperation.Kind.transfers.contains(operation.kind) else {
+        guard operation.performer == nil, operation.isTransfer else {
             throw .notForwarded(.unsupported, "an operation of kind \(operation.kind)", by: self)
         }
         if operation.readsOnlyStore {

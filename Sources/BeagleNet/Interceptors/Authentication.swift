@@ -46,6 +46,8 @@ final class Authentication: Sendable {
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         var operation = operation
+        // Before the credential is loaded, which may fail.
+        _ = operation.run?.noteAttempt(of: shared.credentialOwner)
         let attempt = try attach(await current(operation), to: &operation)
         return try await next(operation, emit, observedBy: attempt)
     }
@@ -60,9 +62,7 @@ final class Authentication: Sendable {
         }
         // A subscription may start again for another user. Any other request of the previous user must not be sent for
         // this one.
-        if let first = operation.run?.firstCredentialOwner, first != used.credentialOwner,
-            operation.kind != .subscription
-        {
+        if operation.run?.noteAttempt(of: used.credentialOwner) == true, operation.kind != .subscription {
             throw .userChanged
         }
         guard used.credential != nil else { return nil }

@@ -1,5 +1,6 @@
 import BeagleNetDependencies
 import BeagleNetHTTP
+import Synchronization
 
 /// A type-erased credential.
 ///
@@ -26,26 +27,32 @@ final class Credential: Sendable {
 /// Its operations get no credential.
 final class CredentialFetch: Sendable {
     @TaskLocal private static var current: CredentialFetch?
+    /// The number of fetches in flight, which saves most requests from reading the task-local value.
+    private static let count = Atomic(0)
 
     private let isOver = Lock(false)
 
     /// Whether the running code belongs to a fetch.
     ///
     /// Such code must not wait for a credential, because it would wait for its own end.
-    static var isActive: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
+    static var isActive: Bool { running.map { !$0.isOver.withLock { $0 } } ?? false }
 
     /// Creates a task as part of a fetch.
     static func begin<Value>(_ fetch: CredentialFetch?, _ body: () -> Value) -> Value {
         $current.withValue(fetch, operation: body)
     }
 
-    /// The fetch to which the running code belongs.
-    static var running: CredentialFetch? { current }
+    /// The fetch to which the running code belongs, unless all fetches are over.
+    static var running: CredentialFetch? { count.load(ordering: .relaxed) == 0 ? nil : current }
 
     /// Performs the fetch.
     func run<Fetched: Sendable>(_ fetch: @Sendable () async -> Fetched) async -> Fetched {
+        Self.count.add(1, ordering: .relaxed)
         // Tasks that were started in the meantime and outlive the fetch don't belong to it any more.
-        defer { isOver.withLock { $0 = true } }
+        defer {
+            isOver.withLock { $0 = true }
+            Self.count.subtract(1, ordering: .relaxed)
+        }
         return await Self.$current.withValue(self) { await fetch() }
     }
 }

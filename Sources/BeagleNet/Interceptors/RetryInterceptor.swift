@@ -79,7 +79,7 @@ public final class RetryInterceptor: Interceptor {
 
     /// Observes the first attempt, and retries after failures that may be temporary.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
-        .proceed(Attempts(of: operation, next.credentialOwner, self, maxTime == nil ? nil : operation.stopwatch()))
+        .proceed(Attempts(of: operation, self, maxTime == nil ? nil : operation.stopwatch()))
     }
 
     /// Continues, and retries after failures that may be temporary.
@@ -96,20 +96,12 @@ public final class RetryInterceptor: Interceptor {
     /// The attempts of one operation.
     private final class Attempts: RequestObservation {
         private let operation: NetworkOperation
-        /// The number of the user whose credentials the first attempt had.
-        private let owner: Int
         private let retry: RetryInterceptor
         /// Returns the time since the first attempt began; `nil` if no limit depends on it.
         private let elapsed: (@Sendable () -> Duration)?
 
-        init(
-            of operation: NetworkOperation,
-            _ owner: Int,
-            _ retry: RetryInterceptor,
-            _ elapsed: (@Sendable () -> Duration)?
-        ) {
+        init(of operation: NetworkOperation, _ retry: RetryInterceptor, _ elapsed: (@Sendable () -> Duration)?) {
             self.operation = operation
-            self.owner = owner
             self.retry = retry
             self.elapsed = elapsed
         }
@@ -127,7 +119,7 @@ public final class RetryInterceptor: Interceptor {
             next: Next,
             emit: @escaping Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            if owner != 0 { operation.run?.firstCredentialOwner = owner }
+            operation.run?.beginRetries()
             return try await retry.performRetries(operation, next, emit, after: outcome, elapsed)
         }
     }

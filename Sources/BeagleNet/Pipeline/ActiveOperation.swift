@@ -296,8 +296,12 @@ final class ActiveOperation: Sendable {
     }
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
-        let operation = run == 1 ? operation : operation.inNewRun()
-        switch pipeline.start(operation, { self.deliver($0, in: run) }, { self.finish($0, run) }) {
+        // The closures of the first run capture only this object, so that they need no allocation.
+        let started =
+            run == 1
+            ? pipeline.start(operation, { self.deliver($0, in: 1) }, { self.finish($0, 1) })
+            : pipeline.start(operation.inNewRun(), { self.deliver($0, in: run) }, { self.finish($0, run) })
+        switch started {
         case .running(let token): proceed(run, token)
         case .ended(let outcome): finish(outcome, run)
         }

@@ -10,6 +10,8 @@ public struct NetworkOperation: Sendable {
     private struct Fields: Sendable {
         var request: Request
         let kind: Kind
+        /// Facts about the kind, because each step would compare names to find them.
+        let (isTransfer, kindPolicy): (Bool, RequestPolicy)
         var operationName: String?
         /// `nil` for the client's policy.
         var policy: RequestPolicy?
@@ -28,6 +30,15 @@ public struct NetworkOperation: Sendable {
         var elapsed: (@Sendable () -> Duration)?
         var priorityControl: Priority.Control?
         var onHead: TransferRequest.HeadObserver?
+
+        init(_ request: consuming Request, _ kind: Kind, _ policy: RequestPolicy?) {
+            self.request = request
+            self.kind = kind
+            self.policy = policy
+            isShared = kind.isShared
+            isTransfer = Kind.transfers.contains(kind)
+            kindPolicy = kind.policy
+        }
     }
 
     /// The header fields and messages that interceptors have added.
@@ -55,7 +66,7 @@ public struct NetworkOperation: Sendable {
     ///   - request: The request to perform.
     ///   - kind: The kind of operation; `nil`, the default, for the kind that belongs to the request's type.
     ///   - policy: Whether stored responses are used; `nil`, the default, for the client's `dependencies.policy`.
-    public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy? = nil) {
+    public init(_ request: consuming Request, kind: Kind? = nil, policy: RequestPolicy? = nil) {
         if let forwardedOperation = request.forwardedOperation as? ForwardedOperation {
             self = forwardedOperation.operation
             self.request = request
@@ -64,7 +75,7 @@ public struct NetworkOperation: Sendable {
             return
         }
         let kind = kind ?? request.type.kind
-        fields = CopyOnWrite(Fields(request: request, kind: kind, policy: policy, isShared: kind.isShared))
+        fields = CopyOnWrite(Fields(request, kind, policy))
     }
 
     /// The request, which carries the operation through clients that only forward requests.
@@ -103,7 +114,7 @@ public struct NetworkOperation: Sendable {
     /// If it isn't set, that of the kind: `networkFirst` for screens, `http` for raw requests, and otherwise
     /// `cacheFirst`. When a client accepts the operation, its container's `policy` applies, if there is one.
     public var policy: RequestPolicy {
-        get { fields.value.policy ?? currentRun.policy ?? kind.policy }
+        get { fields.value.policy ?? currentRun.policy ?? fields.value.kindPolicy }
         set { fields.value.policy = newValue }
     }
 
@@ -214,6 +225,12 @@ public struct NetworkOperation: Sendable {
     /// Reading one of them copies it, even if it is `nil`.
     var isOneMessage: Bool { fields.value.isOneMessage }
 
+    /// Whether the transport or a performer handles the kind.
+    var isHandled: Bool { isTransfer || !isOneMessage && performer != nil }
+
+    /// Whether the kind is one HTTP request and response, which every client and transport can perform.
+    var isTransfer: Bool { fields.value.isTransfer }
+
     /// The series of messages to which this one belongs; `nil` if no other message may follow.
     package var series: MessageSeries? {
         get { fields.value.series }
@@ -237,7 +254,7 @@ public struct NetworkOperation: Sendable {
     ///   - credentialOwner: The number of the user whose credentials it will get.
     ///   - builtMessage: The message, if equal requests share it.
     func sending(
-        _ transfer: TransferRequest,
+        _ transfer: consuming TransferRequest,
         _ operationEnvironment: OperationEnvironment,
         for credentialOwner: Int,
         _ builtMessage: BuiltMessage? = nil
@@ -246,9 +263,9 @@ public struct NetworkOperation: Sendable {
         let comparedContent = ComparedContent.of(self, transfer, partition, for: credentialOwner)
         let scopedFields = transfer.originScopedFields
         let brought: HTTPFields =
-            scopedFields.isEmpty ? [:] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
-        var transfer = transfer
-        if kind.resendPolicy != .ifIdempotent { transfer.resendPolicy = kind.resendPolicy }
+            scopedFields.isEmpty ? HTTPFields() : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
+        let resendPolicy = kind.resendPolicy
+        if resendPolicy != .ifIdempotent { transfer.resendPolicy = resendPolicy }
         if let control = fields.value.priorityControl { transfer.priorityControl = control }
         if let onHead = fields.value.onHead { transfer.onHead = onHead }
         var operation = self
@@ -368,7 +385,7 @@ public struct NetworkOperation: Sendable {
         let scoped = transfer.originScopedFields
         let permitted = additions?.value.permittedFields ?? []
         // Comparing is cheap if both are the same storage, as after a first `scope`.
-        if scoped.isEmpty || scoped == permitted { return [:] }
+        if scoped.isEmpty || scoped == permitted { return HTTPFields() }
         return transfer.head.headerFields.filter { field in
             scoped.contains(field.name) && !permitted.contains(field.name)
                 && !(currentRun.scopedFields.contains(field.name) && currentRun.requestScopedFields.contains(field))
@@ -425,7 +442,7 @@ public struct NetworkOperation: Sendable {
         /// A GraphQL subscription.
         public static let subscription = Kind("subscription", isShared: true)
 
-        /// The kinds that are one HTTP request and response, which every client and transport can perform.
+        /// The kinds that are one HTTP request and response.
         ///
         /// An array, because finding one of the first elements is faster than hashing.
         static let transfers: [Kind] = [.component, .image, .form, .raw, .query, .mutation]

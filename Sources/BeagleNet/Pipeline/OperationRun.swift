@@ -26,6 +26,7 @@ package final class OperationRun: Sendable {
 
     private struct State: Sendable {
         var attempts = 1
+        var credentialOwner: Int?
         var firstCredentialOwner: Int?
         var deadlineTimer: DeadlineTimer?
         var sendRecord: SendRecord?
@@ -100,10 +101,19 @@ package final class OperationRun: Sendable {
     /// Counts another attempt.
     func addAttempt() { state.withLock { $0.attempts += 1 } }
 
-    /// The number of the user whose credentials the first attempt had, set before another attempt; 0 for none.
-    var firstCredentialOwner: Int? {
-        get { state.withLock { $0.firstCredentialOwner } }
-        set { state.withLock { $0.firstCredentialOwner = newValue } }
+    /// Records the number of the user whose credentials the attempt gets.
+    ///
+    /// - Returns: Whether an attempt before a retry had those of another user.
+    func noteAttempt(of credentialOwner: Int) -> Bool {
+        state.withLock { state in
+            state.credentialOwner = credentialOwner
+            return state.firstCredentialOwner.map { $0 != credentialOwner } ?? false
+        }
+    }
+
+    /// Begins retrying for the user whose credentials the first attempt had.
+    func beginRetries() {
+        state.withLock { $0.firstCredentialOwner = $0.credentialOwner }
     }
 
     /// The running deadline of the operation; `nil` if it has no limit.

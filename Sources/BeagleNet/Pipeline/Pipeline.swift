@@ -93,7 +93,7 @@ public final class Pipeline: Sendable {
             observedBy observation: (any RequestObservation)?
         ) async throws(NetworkError) -> NetworkOperation.Result {
             var pass = PipelinePass(operation, emit, isInTask: true)
-            if let observation { pass.add(observation, self) }
+            if let observation { pass.add(observation, below: index) }
             let stop = pipeline.descend(&pass, from: index)
             return try await pipeline.outcome(of: pass, after: stop).get()
         }
@@ -116,7 +116,7 @@ public final class Pipeline: Sendable {
         ///
         /// If so, no code of the app would see task-local values.
         package var isAtTransport: Bool {
-            pipeline.sendsWithoutTask && pipeline.steps[index...].allSatisfy(\.interceptor.neverBlocks)
+            pipeline.curl != nil && pipeline.steps[index...].allSatisfy(\.interceptor.neverBlocks)
         }
     }
 
@@ -148,17 +148,14 @@ public final class Pipeline: Sendable {
     }
 
     private let steps: [Step]
-    private let transport: any HTTPTransport
-    /// Whether the transport's completion may be used. Only our transport is known to call it exactly once, and never
-    /// from inside `perform`.
-    private let sendsWithoutTask: Bool
+    let transport: any HTTPTransport
+    /// The transport if it is ours: only this one is known to call a completion exactly once, and never from inside
+    /// `perform`.
+    private let curl: CurlTransport?
     /// The executor of the pipeline's tasks: the thread of our transport, if no interceptor blocks it.
     let executor: CurlTransport?
     /// The first interceptor that adds credentials.
-    private let credentials: (any Interceptor)?
-    /// Whether there is such an interceptor. A flag of its own, as `hasStore` is, because checking an optional
-    /// existential copies it, even if it is `nil`.
-    private let hasCredentials: Bool
+    private let credentials: Step?
     private let storesCookies: Bool
     let cache: CacheInterceptor?
     /// The limits above the cache on the age of stored responses.
@@ -186,11 +183,9 @@ public final class Pipeline: Sendable {
         if !interceptors.contains(where: { $0.place == .deadline }) { interceptors.add(DeadlineInterceptor()) }
         steps = interceptors.map { Step($0) }
         self.transport = transport
-        let curl = transport as? CurlTransport
-        sendsWithoutTask = curl != nil
+        curl = transport as? CurlTransport
         executor = interceptors.allSatisfy(\.neverBlocks) ? curl : nil
-        credentials = interceptors.first { $0.credentialOwner != nil }
-        hasCredentials = credentials != nil
+        credentials = steps.first { $0.interceptor.credentialOwner != nil }
         // Other transports may keep cookies, so assume that they do.
         storesCookies = (transport as? any CookieTransport)?.storesCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
@@ -213,8 +208,8 @@ public final class Pipeline: Sendable {
 
     /// The number of the user whose credentials operations get; 0 if they get none, as in requests for a token.
     var credentialOwner: Int {
-        guard hasCredentials, let credentials, !CredentialFetch.isActive else { return 0 }
-        return credentials.credentialOwner ?? 0
+        guard let credentials, !CredentialFetch.isActive else { return 0 }
+        return credentials.interceptor.credentialOwner ?? 0
     }
 
     private static func check(_ interceptors: [any Interceptor]) throws(NetworkError) {
@@ -241,7 +236,7 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        if operation.revision != nil { return try await runRevising(operation, emit) }
+        if !operation.isOneMessage, operation.revision != nil { return try await runRevising(operation, emit) }
         return try await runOnce(operation, emit)
     }
 
@@ -295,6 +290,10 @@ extension Pipeline {
         case transport
         /// The interceptor before this index must wait.
         case interceptor(Int)
+        /// The observation at this position must wait after this outcome.
+        case observation(Int, Outcome)
+        /// A message may follow the first, so that the operation runs in a task from its beginning.
+        case revision
         case ended(Outcome)
     }
 
@@ -308,14 +307,13 @@ extension Pipeline {
             if step.isForAttempts, !canSend(pass.operation, from: index, pass.isInTask) { continue }
             if let stop = pass.begin(step.interceptor, Next(pipeline: self, index: index)) { return stop }
         }
-        return .transport
+        return refusal(of: pass.operation).map { .ended(.failure($0)) } ?? .transport
     }
 
     /// Whether an operation can be sent: it wasn't cancelled, and the transport or an interceptor handles its kind.
     private func canSend(_ operation: NetworkOperation, from index: Int, _ isInTask: Bool) -> Bool {
         if isInTask, Task.isCancelled { return false }
-        return (NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil)
-            && !operation.readsOnlyStore
+        return operation.isHandled && !operation.readsOnlyStore
             || steps[index...].contains { $0.interceptor.place == nil && $0.interceptor.applies(to: operation) }
     }
 
@@ -335,7 +333,9 @@ extension Pipeline {
     }
 
     /// Continues a pass to its outcome.
-    nonisolated(nonsending) func outcome(of pass: PipelinePass, after stop: Stop) async -> Outcome {
+    ///
+    /// Inlined, because each call adds a frame to an operation's stack.
+    @inline(__always) nonisolated(nonsending) func outcome(of pass: PipelinePass, after stop: Stop) async -> Outcome {
         var outcome: Outcome
         switch stop {
         case .transport:
@@ -352,6 +352,10 @@ extension Pipeline {
             } else {
                 outcome = await .catching { () throws(NetworkError) in try await intercept(pass, at: index) }
             }
+        case .observation(let position, let first):
+            return await self.outcome(of: pass, resumingAt: position, after: first)
+        case .revision:
+            return await .catching { () throws(NetworkError) in try await run(pass.operation, pass.emitter) }
         case .ended(let ended): outcome = ended
         }
         if let position = ascend(&outcome, pass, from: pass.observations.count) {
@@ -361,14 +365,15 @@ extension Pipeline {
     }
 
     /// Continues a pass at an observation that must wait.
-    nonisolated(nonsending) func outcome(
+    nonisolated(nonsending) private func outcome(
         of pass: PipelinePass,
         resumingAt position: Int,
         after first: Outcome
     ) async -> Outcome {
         var (position, outcome) = (position, first)
         while true {
-            let (next, observation) = pass.observations[position]
+            let (index, observation) = pass.observations[position]
+            let next = Next(pipeline: self, index: index)
             let emit = pass.emitter(above: position)
             if let deadlineTimer = pass.operation.deadlineTimer, deadlineTimer.limitsTransfers {
                 outcome = await deadlineTimer.runCancellable { [outcome] () throws(NetworkError) in
@@ -399,24 +404,25 @@ extension Pipeline {
 extension Pipeline {
     /// Whether a message can be sent with a completion.
     func sendsWithoutTask(_ operation: NetworkOperation) -> Bool {
-        sendsWithoutTask && operation.isOneMessage && operation.transfer.delivery == .collect
+        curl != nil && operation.isOneMessage && operation.transfer.delivery == .collect
     }
 
     /// Sends the message of a pass.
-    nonisolated(nonsending) private func send(
+    @inline(__always) nonisolated(nonsending) private func send(
         _ pass: PipelinePass
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let operation = pass.operation
-        if let refusal = refusal(of: operation) { throw refusal }
         if Task.isCancelled { throw .cancelledBeforeStart }
-        if operation.performer != nil { return try await perform(pass) }
-        let response: TransferResponse
-        do {
-            response = try await transport.perform(transfer(of: pass))
+        if !operation.isOneMessage, operation.performer != nil { return try await perform(pass) }
+        let message = transfer(of: pass)
+        do throws(NetworkError) {
+            let response =
+                // Ours is called directly, because a call through the protocol adds a frame.
+                if let curl { try await curl.perform(message) } else { try await transport.perform(message) }
+            return .of(response, isStream: operation.isStream)
         } catch {
             throw error.attaching(operation.transfer)
         }
-        return .of(consume response, isStream: operation.isStream)
     }
 
     /// Performs operations that are more than one request and response, at the end of the pipeline.
@@ -429,39 +435,24 @@ extension Pipeline {
         return try await performer.perform(pass.operation, over: transport, pass.emitter)
     }
 
-    /// Sends the message of a pass.
-    ///
-    /// - Parameter completion: Receives the outcome, once, on the transport's thread.
-    /// - Returns: The handle that cancels it.
-    /// - Throws: The reason not to send the message.
-    func send(
-        _ pass: PipelinePass,
-        _ completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
-    ) throws(NetworkError) -> any RequestToken {
-        if let refusal = refusal(of: pass.operation) { throw refusal }
-        return transport.perform(transfer(of: pass), completion: completion)
-    }
-
     /// Returns the reason not to send an operation, or `nil` if it may be sent.
     private func refusal(of operation: NetworkOperation) -> NetworkError? {
         if operation.readsOnlyStore { return .notStored(operation, hasStore: hasStore) }
-        let isHandled = NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil
-        return isHandled ? nil : .unhandled(operation.kind)
+        return operation.isHandled ? nil : .unhandled(operation.kind)
     }
 
     /// Returns the message as it is sent.
     ///
     /// Never inlined, because its variables would enlarge the frame of every operation.
     @inline(never)
-    private func transfer(of pass: PipelinePass) -> TransferRequest {
-        let operation = pass.operation
-        operation.sendRecord?.add(operation, storesCookies: storesCookies)
-        var transfer = operation.transfer
-        if let deadlineTimer = operation.deadlineTimer, deadlineTimer.limitsTransfers {
+    func transfer(of pass: PipelinePass) -> TransferRequest {
+        pass.operation.sendRecord?.add(pass.operation, storesCookies: storesCookies)
+        var transfer = pass.operation.transfer
+        if let deadlineTimer = pass.operation.deadlineTimer, deadlineTimer.limitsTransfers {
             transfer.options.timeouts.total =
                 transfer.options.timeouts.total.map { min($0, deadlineTimer.left) } ?? deadlineTimer.left
         }
-        if operation.reportsProgress {
+        if pass.operation.reportsProgress {
             let emit = pass.emitter
             transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) }
         }

@@ -5,8 +5,8 @@ import BeagleNetHTTP
 struct PipelinePass: Sendable {
     var operation: NetworkOperation
     private let emit: Interceptor.Emit
-    /// The observations, outermost first, each with the rest of the pipeline below its interceptor.
-    private(set) var observations: [(next: Pipeline.Next, observation: any RequestObservation)] = []
+    /// The observations, outermost first, each with the index of the step below its interceptor.
+    private(set) var observations: [(index: Int, observation: any RequestObservation)] = []
     /// Whether the pass runs in a task, whose cancellation it must check.
     let isInTask: Bool
 
@@ -23,11 +23,11 @@ struct PipelinePass: Sendable {
     mutating func begin(_ interceptor: any Interceptor, _ next: Pipeline.Next) -> Pipeline.Stop? {
         switch interceptor.begin(&operation, next: next) {
         case .proceed(let observation):
-            if let observation { add(observation, next) }
+            if let observation { add(observation, below: next.index) }
             return nil
         case .emit(let result, let observation):
             emitter(result)
-            if let observation { add(observation, next) }
+            if let observation { add(observation, below: next.index) }
             return nil
         case .answer(let result): return .ended(.success(result))
         case .fail(let error): return .ended(.failure(error))
@@ -36,9 +36,9 @@ struct PipelinePass: Sendable {
     }
 
     /// Adds an observation below the existing ones.
-    mutating func add(_ observation: any RequestObservation, _ next: Pipeline.Next) {
+    mutating func add(_ observation: any RequestObservation, below index: Int) {
         if observations.isEmpty { observations.reserveCapacity(4) }
-        observations.append((next, observation))
+        observations.append((index, observation))
     }
 
     /// Passes earlier results through all observations to the caller.

@@ -25,27 +25,23 @@ extension Pipeline {
         _ completion: @escaping @Sendable (Outcome) -> Void
     ) -> Started {
         var pass = PipelinePass(operation, emit, isInTask: false)
-        guard operation.revision == nil else {
-            let run = PipelineRun(self, pass, completion)
-            run.work(startingHere: true) { [self] in
-                await .catching { () throws(NetworkError) in try await self.run(operation, emit) }
-            }
-            return run.started()
-        }
-        let stop = descend(&pass, from: 0)
+        var stop = Stop.revision
+        if operation.isOneMessage || operation.revision == nil { stop = descend(&pass, from: 0) }
         if case .ended(var outcome) = stop {
-            guard let waiting = ascend(&outcome, pass, from: pass.observations.count) else {
-                return .ended(outcome)
-            }
-            let run = PipelineRun(self, pass, completion)
-            run.work(startingHere: true) { [self, pass, outcome] in
-                await self.outcome(of: pass, resumingAt: waiting, after: outcome)
-            }
-            return run.started()
+            guard let waiting = ascend(&outcome, pass, from: pass.observations.count) else { return .ended(outcome) }
+            stop = .observation(waiting, outcome)
         }
-        let run = PipelineRun(self, pass, completion)
-        run.start(pass, after: stop)
-        return run.started()
+        let priorityControl = pass.operation.transfer.priorityControl
+        if case .transport = stop, sendsWithoutTask(pass.operation) {
+            let message = transfer(of: pass)
+            let run = PipelineRun(self, priorityControl, completion, consume pass)
+            return run.started(by: transport.perform(message) { run.receive($0) })
+        }
+        let run = PipelineRun(self, priorityControl, completion)
+        let task = Task.starting(on: executor) { [self, pass, stop] in
+            run.finish(await outcome(of: pass, after: stop))
+        }
+        return run.started(by: AnyRequestToken(task))
     }
 }
 
@@ -59,15 +55,17 @@ private final class PipelineRun: RequestToken {
     }
 
     private struct State: Sendable {
-        // Both are released when the run ends, so that an app that keeps the handle keeps neither the request's body,
+        // All are released when the run ends, so that an app that keeps the handle keeps neither the request's body,
         // which the transfer holds, nor the objects that the closure holds.
         /// The caller's completion.
         var completion: Completion?
+        /// The pass whose message is being sent.
+        var pass: PipelinePass?
         /// The handle of the transfer or task in flight.
         var token: (any RequestToken)?
         var isOver = false
         var isCancelled = false
-        /// Whether `start` hasn't returned yet; an outcome is then stored in `early`.
+        /// Whether `started` hasn't been called yet; an outcome is then stored in `early`.
         var isStarting = true
         var early: Outcome?
 
@@ -75,8 +73,8 @@ private final class PipelineRun: RequestToken {
         ///
         /// - Returns: The objects to release outside of the lock.
         mutating func end() -> Ended {
-            defer { (completion, token, isOver) = (nil, nil, true) }
-            return Ended(completion: completion, token: token)
+            isOver = true
+            return Ended(completion: completion.take(), token: token.take())
         }
     }
 
@@ -92,52 +90,40 @@ private final class PipelineRun: RequestToken {
     private let fetch = CredentialFetch.running
     private let state: InlineLock<State>
 
-    init(_ pipeline: Pipeline, _ pass: PipelinePass, _ completion: @escaping @Sendable (Outcome) -> Void) {
+    /// - Parameter pass: The pass whose message is sent without a task.
+    init(
+        _ pipeline: Pipeline,
+        _ priorityControl: Priority.Control?,
+        _ completion: @escaping @Sendable (Outcome) -> Void,
+        _ pass: consuming PipelinePass? = nil
+    ) {
         self.pipeline = pipeline
-        priorityControl = pass.operation.transfer.priorityControl
-        state = InlineLock(State(completion: Completion(call: completion)))
+        self.priorityControl = priorityControl
+        state = InlineLock(State(completion: Completion(call: completion), pass: pass))
     }
 
-    func started() -> Pipeline.Started {
+    /// Stores the handle, unless the run has already ended or continued in a task.
+    func started(by token: any RequestToken) -> Pipeline.Started {
         let (early, ended): (Outcome?, Ended?) = state.withLock { state in
             state.isStarting = false
-            guard let early = state.early else { return (nil, nil) }
-            state.early = nil
-            return (early, state.end())
+            if let early = state.early.take() { return (early, state.end()) }
+            if case nil = state.token { state.token = token }
+            return (nil, nil)
         }
         return withExtendedLifetime(ended) { early.map { .ended($0) } ?? .running(self) }
     }
 
-    func start(_ pass: PipelinePass, after stop: Pipeline.Stop) {
-        if case .transport = stop, pipeline.sendsWithoutTask(pass.operation) {
-            do throws(NetworkError) {
-                let token = try pipeline.send(pass) { [pass] in self.receive(response: $0, pass) }
-                fill(token, isFirst: true)
-            } catch {
-                receive(.failure(error), pass)
-            }
-            return
-        }
-        work(startingHere: true) { [pipeline, pass] in await pipeline.outcome(of: pass, after: stop) }
-    }
-
-    private func receive(response: Result<TransferResponse, NetworkError>, _ pass: PipelinePass) {
-        switch response {
-        case .success(let response): receive(.success(.of(response, isStream: false)), pass)
-        case .failure(let error):
-            receive(.failure(pass.operation.deadlineTimer?.received(error) ?? error), pass)
-        }
-    }
-
     /// Takes the message's outcome through the observations.
-    private func receive(_ outcome: Outcome, _ pass: PipelinePass) {
-        var (outcome, position) = (outcome, pass.observations.count)
-        while let waiting = pipeline.ascend(&outcome, pass, from: position) {
-            guard state.withLock({ $0.isCancelled }) else {
-                return work(startingHere: false) { [pipeline, pass, outcome] in
-                    await pipeline.outcome(of: pass, resumingAt: waiting, after: outcome)
-                }
+    func receive(_ response: Result<TransferResponse, NetworkError>) {
+        guard let pass = state.withLock({ $0.pass.take() }) else { return }
+        var outcome: Outcome =
+            switch response {
+            case .success(let response): .success(.of(response, isStream: false))
+            case .failure(let error): .failure(pass.operation.deadlineTimer?.received(error) ?? error)
             }
+        var position = pass.observations.count
+        while let waiting = pipeline.ascend(&outcome, pass, from: position) {
+            guard state.withLock({ $0.isCancelled }) else { return resume(pass, after: .observation(waiting, outcome)) }
             // A cancelled operation isn't retried.
             pass.observations[waiting].observation.didEnd(&outcome, of: pass.operation)
             position = waiting
@@ -145,22 +131,23 @@ private final class PipelineRun: RequestToken {
         finish(outcome)
     }
 
-    /// Continues in a task.
-    ///
-    /// - Parameter startingHere: Whether the task may run on this thread up to its first wait.
-    func work(startingHere: Bool, _ body: @escaping @Sendable () async -> Outcome) {
-        let task =
-            startingHere
-            ? Task.starting(on: pipeline.executor) { self.finish(await body()) }
-            : scope.run {
-                CredentialFetch.begin(fetch) {
-                    Task(executorPreference: pipeline.executor) { self.finish(await body()) }
+    /// Continues in a task, which replaces the handle.
+    private func resume(_ pass: PipelinePass, after stop: Pipeline.Stop) {
+        let task = scope.run {
+            CredentialFetch.begin(fetch) {
+                Task(executorPreference: pipeline.executor) { [pipeline] in
+                    self.finish(await pipeline.outcome(of: pass, after: stop))
                 }
             }
-        fill(AnyRequestToken(task), isFirst: startingHere)
+        }
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled, !state.isOver { state.token = AnyRequestToken(task) }
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
     }
 
-    private func finish(_ outcome: Outcome) {
+    func finish(_ outcome: Outcome) {
         let ended: Ended? = state.withLock { state in
             if state.isStarting {
                 state.early = outcome
@@ -169,18 +156,6 @@ private final class PipelineRun: RequestToken {
             return state.end()
         }
         ended?.completion?.call(outcome)
-    }
-
-    /// Stores the handle, or cancels it if the run is cancelled.
-    ///
-    /// - Parameter isFirst: Whether a handle that was stored earlier has priority.
-    private func fill(_ token: any RequestToken, isFirst: Bool) {
-        let isCancelled = state.withLock { state in
-            if state.isCancelled { return true }
-            if !state.isOver, !isFirst || state.token == nil { state.token = token }
-            return false
-        }
-        if isCancelled { token.cancel() }
     }
 
     func cancel() {

@@ -165,14 +165,15 @@ extension RequestCoalescer {
         if Task.isCancelled { throw .cancelledBeforeStart }
         let waiter = Waiter(emit)
         let share = subscribe(to: operation, pipeline, isOneShot: true) { waiter.receive($0) }
-        if let outcome = waiter.outcome { return try outcome.get() }
-        let actor = #isolation
-        await suspend {
-            waiter.wait(WaitingTask($0, on: actor))
-        } onCancel: {
-            if share.leave() { waiter.complete(.failure(.left)) }
+        if !waiter.isCompleted {
+            let actor = #isolation
+            await suspend {
+                waiter.wait(WaitingTask($0, on: actor))
+            } onCancel: {
+                if share.leave() { waiter.complete(.failure(.left)) }
+            }
         }
-        return try (waiter.outcome ?? .failure(.endedEarly)).get()
+        return try waiter.takeOutcome().get()
     }
 
     /// Requests the settled result.
@@ -209,11 +210,16 @@ extension RequestCoalescer {
             self.emit = emit
         }
 
-        /// The outcome, or `nil` while the task waits.
-        var outcome: Outcome? {
+        var isCompleted: Bool {
+            state.withLock { state in if case .completed = state { true } else { false } }
+        }
+
+        /// Returns the outcome. Call it once, after the wait.
+        func takeOutcome() -> Outcome {
             state.withLock { state in
+                defer { state = .empty }
                 if case .completed(let outcome) = state { return outcome }
-                return nil
+                return .failure(.endedEarly)
             }
         }
 

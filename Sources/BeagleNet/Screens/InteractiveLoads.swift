@@ -92,7 +92,7 @@ final class InteractiveLoads: RequestObserver {
 
     func applies(to operation: NetworkOperation) -> Bool {
         isWatched.load(ordering: .relaxed) && operation.transfer.delivery == .collect && !operation.readsOnlyStore
-            && NetworkOperation.Kind.transfers.contains(operation.kind)
+            && operation.isTransfer
     }
 
     func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {

@@ -2,7 +2,9 @@
 package struct WaitingTask: Sendable {
     package let continuation: UnsafeContinuation<Void, Never>
     /// The task's priority if it runs on Swift's pool; `nil` if it runs on an actor or its own executor.
-    let poolPriority: TaskPriority?
+    ///
+    /// A raw value, because values of `TaskPriority` cost a call for each copy.
+    let poolPriority: UInt8?
 
     /// Captures the current task.
     ///
@@ -10,7 +12,7 @@ package struct WaitingTask: Sendable {
     package init(_ continuation: UnsafeContinuation<Void, Never>, on actor: (any Actor)?) {
         self.continuation = continuation
         poolPriority = withUnsafeCurrentTask { task in
-            actor == nil && task?.unownedTaskExecutor == nil ? task?.priority : nil
+            actor == nil && task?.unownedTaskExecutor == nil ? task?.priority.rawValue : nil
         }
     }
 
@@ -26,10 +28,14 @@ final class WaitingTasks {
     /// The tasks that run on Swift's pool.
     private var pooled: [WaitingTask] = []
     private var others: [WaitingTask] = []
+    /// The highest priority of the tasks that run on Swift's pool.
+    private var poolPriority: UInt8 = 0
 
     /// Adds a task.
     func add(_ task: WaitingTask) {
-        if task.poolPriority == nil { others.append(task) } else { pooled.append(task) }
+        guard let priority = task.poolPriority else { return others.append(task) }
+        pooled.append(task)
+        poolPriority = max(poolPriority, priority)
     }
 
     /// Resumes tasks on Swift's pool from a task in the pool if there are several. If resumed from here, each would
@@ -43,12 +49,13 @@ final class WaitingTasks {
             for task in resumed { task.continuation.resume() }
         }
         if pooled.count > 1 {
-            Task.detached(priority: pooled.lazy.compactMap(\.poolPriority).max()) { [pooled] in
+            Task.detached(priority: TaskPriority(rawValue: poolPriority)) { [pooled] in
                 for task in pooled { task.continuation.resume() }
             }
         } else {
             pooled.first?.continuation.resume()
         }
         pooled.removeAll(keepingCapacity: true)
+        poolPriority = 0
     }
 }

@@ -11,7 +11,7 @@ import Synchronization
 /// the loop's thread, which receives the transfer through the loop's inbox. Before that only its creator has it. If the
 /// loop rejects it, the one task that has it ends it. The token's methods, `raise(to:)` among them, access only `state`
 /// and `loop`. The outcome is written before `state` announces it, and read afterwards by the task that waited for it.
-final class Transfer: RequestToken, PriorityRaising, @unchecked Sendable {
+final class Transfer: RequestToken, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
     /// The receiver of the outcome.

@@ -34,7 +34,7 @@ public struct SwiftLogLogger: BeagleLogger {
 
     /// Returns whether swift-log would log a message of this level.
     public func accepts(_ level: LogLevel) -> Bool {
-        level.swiftLogLevel >= logger.logLevel
+        level.swiftLogLevel >= (fixedLogger?.logLevel ?? Logger.current.logLevel)
     }
 }
 

@@ -33,7 +33,7 @@ extension Priority {
         private struct State: Sendable {
             var priority: Priority
             /// The transfer in flight, or the control of the run that the operation shares with others.
-            var target: (any PriorityRaising)?
+            var target: (any RequestToken)?
         }
 
         private let state: InlineLock<State>
@@ -51,7 +51,7 @@ extension Priority {
         /// Raises the priority, as `RequestToken.raise(to:)` does. A lower priority than the current one has no
         /// effect.
         public func raise(to priority: Priority) {
-            let target: (any PriorityRaising)? = state.withLock { state in
+            let target: (any RequestToken)? = state.withLock { state in
                 guard priority > state.priority else { return nil }
                 state.priority = priority
                 return state.target
@@ -59,15 +59,20 @@ extension Priority {
             target?.raise(to: priority)
         }
 
-        /// Connects the control to a transfer that begins, or to the control of a shared run.
+        /// Connects the control to a transfer that begins.
         ///
         /// - Returns: The highest priority so far, which the target doesn't receive again.
-        package func attach(_ target: any PriorityRaising) -> Priority {
+        package func attach(_ target: any RequestToken) -> Priority {
             state.withLock { state in
                 state.target = target
                 return state.priority
             }
         }
+
+        /// Connects the control to that of a shared run.
+        ///
+        /// - Returns: The highest priority so far, which the target doesn't receive again.
+        package func attach(_ shared: Control) -> Priority { attach(AnyRequestToken(priorityControl: shared)) }
 
         /// Releases the transfer, which has ended.
         package func detach() {
@@ -80,10 +85,3 @@ extension Priority {
         }
     }
 }
-
-/// Something whose priority can be raised.
-package protocol PriorityRaising: Sendable {
-    func raise(to priority: Priority)
-}
-
-extension Priority.Control: PriorityRaising {}

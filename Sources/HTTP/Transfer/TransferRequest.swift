@@ -26,7 +26,6 @@ public struct TransferRequest: Sendable {
         @usableFromInline var allowedHosts: Set<String>?
         @usableFromInline var observers: Observers?
         @usableFromInline var resendPolicy = ResendPolicy.ifIdempotent
-        @usableFromInline var priorityControl: Priority.Control?
     }
 
     @usableFromInline var fields: CopyOnWrite<Fields>
@@ -82,10 +81,9 @@ public struct TransferRequest: Sendable {
     }
 
     /// Raises the priority of the transfer after it was started; `nil`, the default, if it stays.
-    @inlinable public var priorityControl: Priority.Control? {
-        _read { yield fields.value.priorityControl }
-        _modify { yield &fields.value.priorityControl }
-    }
+    ///
+    /// It isn't one of the fields, so that setting it doesn't copy those of a message that is made once and sent often.
+    public var priorityControl: Priority.Control?
 
     /// The condition under which the request may be resent even if the server may have acted on it.
     @inlinable package var resendPolicy: ResendPolicy {
