@@ -49,6 +49,24 @@ import TestClients
         #expect(response.url == "http://host/screen")
     }
 
+    /// A message is stored when it is built again, and then reused.
+    @Test func repeatedRequestsAreSentWithTheirOwnHeadersAndTypes() async throws {
+        let transport = ScriptedTransport(status: .ok, "body")
+        let client = client(transport)
+        let (one, two) = (HttpAdditionalData(headers: ["X-Page": "1"]), HttpAdditionalData(headers: ["X-Page": "2"]))
+        for additionalData in [one, one, one, two, one] {
+            _ = try await client.send(Request(url: request.url, type: .fetchComponent, additionalData: additionalData))
+        }
+        let posted = HttpAdditionalData(httpData: .init(method: .POST, body: Data("2".utf8)), headers: one.headers)
+        _ = try await client.send(Request(url: request.url, type: .fetchComponent, additionalData: posted))
+        _ = try await client.send(Request(url: request.url, type: .fetchImage, additionalData: one))
+        _ = try await client.send(Request(url: request.url, type: .rawRequest(.init(headers: ["X-Page": "3"]))))
+        let heads = transport.requests.withLock { $0.map(\.head) }
+        #expect(heads.map { $0.headerFields[.init("X-Page")!] } == ["1", "1", "1", "2", "1", "1", "1", "3"])
+        #expect(heads.map(\.method) == [.get, .get, .get, .get, .get, .post, .get, .get])
+        #expect(Set(heads.suffix(3).map { $0.headerFields[.accept] }).count == 3)
+    }
+
     @Test func sendThrowsIfThereIsNoResponse() async throws {
         let client = client(ScriptedTransport { _ in .failure(NetworkError(.dns, during: .resolve, "no such host")) })
         let error = try await #require(throws: NetworkError.self) { try await client.send(request) }
