@@ -237,7 +237,7 @@ public final class BeagleDependencies: Sendable {
         let isLiveOnly = Key.isLiveOnly
         let key = ObjectIdentifier(key)
         let replaced = state.withLock { state in
-            let replaced = [state.setValues[key], state.defaultValues[key]]
+            let replaced = ([state.setValues[key], state.defaultValues[key]], state.registered[key])
             guard var registration = state.storing?.registration, let value else {
                 state.setValues[key] = value
                 state.defaultValues[key] = nil
@@ -248,7 +248,7 @@ public final class BeagleDependencies: Sendable {
             registration.isLiveOnly = isLiveOnly
             state.registered[key] = registration
             state.stored = (key, value)
-            if registration.overridden.contains(key) { return [] }
+            if registration.overridden.contains(key) { return ([], replaced.1) }
             state.setValues[key] = nil
             state.defaultValues[key] = state.drops(key) ? nil : value
             return replaced

@@ -13,7 +13,7 @@
 /// accessed only while `mutex` is locked, and only values that are `Sendable` go in and out.
 final class RecursiveLock<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    // Unchecked, because accesses never overlap, and a check would cost a runtime call each.
+    // Unchecked, because `body` must not lock again, and a check would cost a runtime call for each access.
     @exclusivity(unchecked) private var value: Value
 
     init(_ value: Value) {

@@ -56,7 +56,8 @@ public struct Request: Sendable {
 }
 
 extension Request {
-    /// The contents of a request that has only a type, a URL and header fields. Equal contents make equal messages.
+    /// The contents of a request that has only a type, a URL and header fields in ASCII. Equal contents make equal
+    /// messages.
     package struct Plain: Sendable, Equatable {
         fileprivate enum Kind { case component, image, raw }
 
@@ -67,14 +68,14 @@ extension Request {
         fileprivate let additionalHeaders: [String: String]
     }
 
-    /// The contents of the request; `nil` if it has more than a type, a URL and header fields.
+    /// The contents of the request; `nil` if it has more than a type, a URL and header fields in ASCII.
     package var plain: Plain? {
-        guard case nil = sharedOptions, query.isEmpty, let added = additionalHeaders else { return nil }
+        guard case nil = sharedOptions, query.isEmpty, let added = additionalHeaders, added.isASCII else { return nil }
         switch type {
         case .fetchComponent: return Plain(url: url, kind: .component, additionalHeaders: added)
         case .fetchImage: return Plain(url: url, kind: .image, additionalHeaders: added)
         case .rawRequest(let data):
-            guard case nil = data.content else { return nil }
+            guard case nil = data.content, data.headers?.isASCII != false else { return nil }
             return Plain(url: url, kind: .raw, method: data.method, headers: data.headers, additionalHeaders: added)
         case .submitForm: return nil
         }
@@ -85,6 +86,13 @@ extension Request {
         guard case let data? = additionalData else { return [:] }
         guard let data = data as? HttpAdditionalData, case nil = data.httpData else { return nil }
         return data.headers
+    }
+}
+
+extension [String: String] {
+    /// Whether all texts are in ASCII, so that equal ones have equal bytes. In Unicode, they may not.
+    fileprivate var isASCII: Bool {
+        allSatisfy { name, value in name.utf8.allSatisfy { $0 < 0x80 } && value.utf8.allSatisfy { $0 < 0x80 } }
     }
 }
 

@@ -67,6 +67,17 @@ import TestClients
         #expect(Set(heads.suffix(3).map { $0.headerFields[.accept] }).count == 3)
     }
 
+    @Test func headersThatDifferInBytesOnlyAreSentAsTheyAre() async throws {
+        let transport = ScriptedTransport(status: .ok, "body")
+        let client = client(transport)
+        let values = ["caf\u{E9}", "caf\u{E9}", "cafe\u{301}"]
+        for value in values {
+            _ = try await client.send(Request(url: request.url, type: .rawRequest(.init(headers: ["X-Page": value]))))
+        }
+        let sent = transport.requests.withLock { $0.map { $0.head.headerFields[.init("X-Page")!] ?? "" } }
+        #expect(sent.map { Array($0.utf8) } == values.map { Array($0.utf8) })
+    }
+
     @Test func sendThrowsIfThereIsNoResponse() async throws {
         let client = client(ScriptedTransport { _ in .failure(NetworkError(.dns, during: .resolve, "no such host")) })
         let error = try await #require(throws: NetworkError.self) { try await client.send(request) }

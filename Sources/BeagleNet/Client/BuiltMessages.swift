@@ -22,7 +22,7 @@ final class BuiltMessages: Sendable {
     /// Each message at the place that the hash of its URL gives.
     private let places = InlineLock(Array(repeating: Place(), count: BuiltMessages.count))
 
-    /// Returns the message of a request, and builds it unless an equal request was made recently.
+    /// Returns the message of a request, and builds it unless that of an equal request is kept.
     ///
     /// - Parameter unbuilt: The operation's message before it is built.
     /// - Returns: The message, and the object that equal requests share; `nil` if they share none.

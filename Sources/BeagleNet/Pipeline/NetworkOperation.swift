@@ -10,7 +10,7 @@ public struct NetworkOperation: Sendable {
     private struct Fields: Sendable {
         var request: Request
         let kind: Kind
-        /// Facts about the kind, because each step would compare names to find them.
+        /// Facts about the kind, because each step would otherwise compare names to find them.
         let (isTransfer, kindPolicy): (Bool, RequestPolicy)
         var operationName: String?
         /// `nil` for the client's policy.

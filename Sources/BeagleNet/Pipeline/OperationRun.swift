@@ -111,9 +111,11 @@ package final class OperationRun: Sendable {
         }
     }
 
-    /// Begins retrying for the user whose credentials the first attempt had.
+    /// Begins retrying for the user whose credentials the first attempt had, or would have had if it failed before.
     func beginRetries() {
-        state.withLock { $0.firstCredentialOwner = $0.credentialOwner }
+        state.withLock { state in
+            state.firstCredentialOwner = state.credentialOwner ?? (credentialOwner == 0 ? nil : credentialOwner)
+        }
     }
 
     /// The running deadline of the operation; `nil` if it has no limit.

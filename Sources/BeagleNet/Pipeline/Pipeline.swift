@@ -334,7 +334,7 @@ extension Pipeline {
 
     /// Continues a pass to its outcome.
     ///
-    /// Inlined, because each call adds a frame to an operation's stack.
+    /// Inlined, because a call would add a frame to an operation's stack.
     @inline(__always) nonisolated(nonsending) func outcome(of pass: PipelinePass, after stop: Stop) async -> Outcome {
         var outcome: Outcome
         switch stop {

@@ -18,6 +18,11 @@ public final class MemoryLogger: BeagleLogger {
 
     /// Removes all messages.
     public func removeAll() {
-        kept.withLock { $0.removeAll() }
+        // Released after unlocking, because their `deinit` may log.
+        let removed = kept.withLock { kept in
+            defer { kept = [] }
+            return kept
+        }
+        withExtendedLifetime(removed) {}
     }
 }

@@ -3,7 +3,7 @@
 /// The caller's actor is passed explicitly. Otherwise the standard library would call the closures on the global
 /// executor, which costs an actor a thread switch for each wait.
 ///
-/// It is inlined, because each call adds a frame to a waiting task.
+/// It is inlined, because a call would add a frame to a waiting task.
 @inlinable
 @inline(__always)
 package func suspend(

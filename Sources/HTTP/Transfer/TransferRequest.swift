@@ -30,7 +30,7 @@ public struct TransferRequest: Sendable {
 
     @usableFromInline var fields: CopyOnWrite<Fields>
 
-    /// Whether both are unchanged copies of one request.
+    /// Whether both are unchanged copies of one request, apart from `priorityControl`.
     package func isSame(as other: TransferRequest) -> Bool { fields.isSame(as: other.fields) }
 
     /// The method, scheme, authority, path and header fields, sent in this order and spelling.

@@ -294,6 +294,24 @@ import TestClients
         #expect(runs.count == 1)
     }
 
+    @Test("a request of one user that failed before it got a credential is not sent with another user's")
+    func requestThatHadNoCredentialIsNotRetriedAfterSigningOut() async {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let runs = ScriptedRuns { _, _ in .init("sent") }
+        let token = Lock("A")
+        let auth = AuthInterceptor(rules(token), origins: origins)
+        let client = TestClients.client(RetryInterceptor(), FirstAttemptFails(), auth, runs)
+        let ofA = Task { await Result { try await client.run(.of(.component)) } }
+        await clock.waitForSleepers(1)
+        token.withLock { $0 = "B" }
+        auth.reset()
+        clock.advance(by: .seconds(30))
+        let error = await ofA.value.failure
+        #expect(error?.message.contains("another user may have signed in") == true, "\(String(describing: error))")
+        #expect(runs.count == 0)
+    }
+
     @Test func taskThatOutlivesTheLoadHasCredentials() async throws {
         let fixture = TokenServer()
         let gate = AsyncStream.makeStream(of: Void.self)
@@ -482,5 +500,16 @@ import TestClients
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         _ = try await client.executeRequest(Request(url: url, type: .fetchComponent))
         #expect(seen.withLock { $0 } == ["token 1", nil])
+    }
+}
+
+private struct FirstAttemptFails: Interceptor {
+    nonisolated(nonsending) func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        if operation.attempt == 1 { throw NetworkError(.connect, during: .connect, "no route") }
+        return try await next(operation, emit)
     }
 }
