@@ -5,8 +5,8 @@ import Synchronization
 /// The loads in flight that a user may wait for, through all clients and image loaders of a container.
 ///
 /// Fetches of screens and images note themselves. Other requests, such as forms and actions, are noted before the
-/// transport once a screen was fetched, or a screen or image prefetched. Streams and downloads to files may take any time, so they don't
-/// count.
+/// transport once a screen was fetched, or a screen or image prefetched. Streams and downloads to files may take any
+/// time, so they don't count.
 final class InteractiveLoads: RequestObserver {
     private struct State {
         /// The times at which the loads in flight began.
