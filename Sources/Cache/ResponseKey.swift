@@ -8,7 +8,7 @@
 ///
 /// Keys don't depend on the process, except those with an `account`.
 public struct ResponseKey: Sendable, Hashable {
-    /// The parts and their hash. They are shared by all copies, because a key is copied and hashed more often than made.
+    /// The parts and their hash, which all copies share, because a key is copied and hashed more often than it is made.
     private final class Parts: Sendable {
         let method: String
         let scheme: String

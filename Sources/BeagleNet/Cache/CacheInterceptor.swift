@@ -17,10 +17,10 @@ public import BeagleNetHTTP
 /// It applies to screens, images and raw requests that are fetched with GET or HEAD, and to GraphQL queries. A stale
 /// response is validated with its `ETag`, `Last-Modified` or `beagle-hash`; if the server confirms it with 304, it is
 /// served from the store. A successful request with an unsafe method, as for a form, removes the responses of its URL.
-/// Streamed responses are stored when the app has read them. If a transfer ends early, the bytes so far are kept, and the
-/// next request asks only for the rest, provided that the server sent a strong validator. Subscriptions, event streams and
-/// files pass through unchanged. Responses to queries that are sent with POST are outside of HTTP's
-/// rules: they are stored if they have no `errors`.
+/// Streamed responses are stored when the app has read them. If a transfer ends early, the bytes so far are kept, and
+/// the next request asks only for the rest, provided that the server sent a strong validator. Subscriptions, event
+/// streams and files pass through unchanged. Responses to queries that are sent with POST are outside of HTTP's rules:
+/// they are stored if they have no `errors`.
 ///
 /// Responses never reach another user. Without an `AuthInterceptor` and a `NetworkOperation.partition`, a response is
 /// stored only if its request was sent as the app made it, without cookies. Responses that were fetched with the
