@@ -16,7 +16,7 @@ struct CacheLookup: Sendable {
     /// The number of removals from the store before the lookup.
     let removals: Int
     /// The beginning of a response whose transfer ended early, if the rest may be requested.
-    private(set) var beginning: StoredResponse?
+    let beginning: StoredResponse?
 
     /// Looks into the memory of a store, which holds values in the form of the whole store.
     init(
@@ -30,8 +30,13 @@ struct CacheLookup: Sendable {
         if let ruleKey = key.varianceKey, let rule = memory.responses(for: ruleKey).first {
             key = key.reduced(by: rule)
         }
-        self.init(operation, key, memory.responses(for: key), store, removals)
-        if mayContinue { beginning = matching(memory.responses(for: key.beginningKey), store) }
+        let now = operation.now
+        let decision = Self.decision(operation, memory.responses(for: key), store, now)
+        let beginning =
+            Self.mayContinue(operation, decision)
+            ? Self.matching(operation, memory.responses(for: key.beginningKey), store) : nil
+        (self.operation, self.key, self.decision, self.now) = (operation, key, decision, now)
+        (self.removals, self.beginning) = (removals, beginning)
     }
 
     /// Looks into a store that may have to be waited for.
@@ -41,32 +46,38 @@ struct CacheLookup: Sendable {
         if let ruleKey = key.varianceKey, let rule = await store.responses(for: ruleKey).first {
             key = key.reduced(by: rule)
         }
-        self.init(operation, key, await store.responses(for: key), store, removals)
-        if mayContinue { beginning = matching(await store.responses(for: key.beginningKey), store) }
+        let now = operation.now
+        let decision = Self.decision(operation, await store.responses(for: key), store, now)
+        let beginning =
+            Self.mayContinue(operation, decision)
+            ? Self.matching(operation, await store.responses(for: key.beginningKey), store) : nil
+        (self.operation, self.key, self.decision, self.now) = (operation, key, decision, now)
+        (self.removals, self.beginning) = (removals, beginning)
     }
 
     /// Whether only the rest of a response could be requested: nothing complete matches.
-    private var mayContinue: Bool {
+    private static func mayContinue(_ operation: NetworkOperation, _ decision: CachePolicy.Decision) -> Bool {
         guard case .forward(_, nil, let candidates) = decision, candidates.isEmpty else { return false }
         let head = operation.transfer.head
         return head.method == .get && !CachePolicy.isConditional(head) && operation.policy != .networkOnly
             && !CacheDirectives(ofRequest: head.headerFields).noStore
     }
 
-    private func matching(_ beginnings: [StoredResponse], _ store: any ResponseStore) -> StoredResponse? {
+    private static func matching(
+        _ operation: NetworkOperation,
+        _ beginnings: [StoredResponse],
+        _ store: any ResponseStore
+    ) -> StoredResponse? {
         CachePolicy.selected(from: beginnings, for: operation.transfer.head, digest: store.digest)
     }
 
-    private init(
+    private static func decision(
         _ operation: NetworkOperation,
-        _ key: ResponseKey,
         _ responses: [StoredResponse],
         _ store: any ResponseStore,
-        _ removals: Int
-    ) {
-        (self.operation, self.key, self.removals) = (operation, key, removals)
-        now = operation.now
-        decision = CachePolicy.decision(
+        _ now: Date
+    ) -> CachePolicy.Decision {
+        CachePolicy.decision(
             for: operation.transfer.head,
             responses,
             use: operation.use,
@@ -78,6 +89,7 @@ struct CacheLookup: Sendable {
     private init(_ lookup: CacheLookup, _ decision: CachePolicy.Decision) {
         (operation, key, now, removals) = (lookup.operation, lookup.key, lookup.now, lookup.removals)
         self.decision = decision
+        beginning = nil
     }
 
     /// The same lookup as if nothing was stored.

@@ -10,8 +10,6 @@ public struct NetworkOperation: Sendable {
     private struct Fields: Sendable {
         var request: Request
         let kind: Kind
-        /// Facts about the kind, because each step would otherwise compare names to find them.
-        let (isTransfer, kindPolicy): (Bool, RequestPolicy)
         var operationName: String?
         /// `nil` for the client's policy.
         var policy: RequestPolicy?
@@ -36,8 +34,6 @@ public struct NetworkOperation: Sendable {
             self.kind = kind
             self.policy = policy
             isShared = kind.isShared
-            isTransfer = Kind.transfers.contains(kind)
-            kindPolicy = kind.policy
         }
     }
 
@@ -114,7 +110,7 @@ public struct NetworkOperation: Sendable {
     /// If it isn't set, that of the kind: `networkFirst` for screens, `http` for raw requests, and otherwise
     /// `cacheFirst`. When a client accepts the operation, its container's `policy` applies, if there is one.
     public var policy: RequestPolicy {
-        get { fields.value.policy ?? currentRun.policy ?? fields.value.kindPolicy }
+        get { fields.value.policy ?? currentRun.policy ?? fields.value.kind.policy }
         set { fields.value.policy = newValue }
     }
 
@@ -229,7 +225,7 @@ public struct NetworkOperation: Sendable {
     var isHandled: Bool { isTransfer || !isOneMessage && performer != nil }
 
     /// Whether the kind is one HTTP request and response, which every client and transport can perform.
-    var isTransfer: Bool { fields.value.isTransfer }
+    var isTransfer: Bool { fields.value.kind.isTransfer }
 
     /// The series of messages to which this one belongs; `nil` if no other message may follow.
     package var series: MessageSeries? {
@@ -264,8 +260,7 @@ public struct NetworkOperation: Sendable {
         let scopedFields = transfer.originScopedFields
         let brought: HTTPFields =
             scopedFields.isEmpty ? HTTPFields() : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
-        let resendPolicy = kind.resendPolicy
-        if resendPolicy != .ifIdempotent { transfer.resendPolicy = resendPolicy }
+        if kind.resendPolicy != .ifIdempotent { transfer.resendPolicy = kind.resendPolicy }
         if let control = fields.value.priorityControl { transfer.priorityControl = control }
         if let onHead = fields.value.onHead { transfer.onHead = onHead }
         var operation = self
@@ -418,13 +413,30 @@ public struct NetworkOperation: Sendable {
         public let name: String
         /// Whether identical operations of this kind share one run.
         public let isShared: Bool
+        // Found once for each kind, because steps would otherwise compare names for each operation.
+        /// Whether the kind is one HTTP request and response.
+        let isTransfer: Bool
+        /// Whether stored responses will do if neither the operation nor the app says.
+        let policy: RequestPolicy
+        /// The rule for sending messages of this kind again although the server may have acted on them.
+        let resendPolicy: TransferRequest.ResendPolicy
 
         /// Creates a kind.
         ///
         /// Two kinds are equal only if both their name and `isShared` are equal.
         public init(_ name: String, isShared: Bool) {
-            self.name = name
-            self.isShared = isShared
+            (self.name, self.isShared) = (name, isShared)
+            (isTransfer, policy, resendPolicy) =
+                switch (name, isShared) {
+                case ("component", true): (true, .networkFirst, .ifIdempotent)
+                case ("image", true): (true, .cacheFirst, .ifIdempotent)
+                case ("form", false): (true, .cacheFirst, .ifSafe)
+                case ("raw", false): (true, .http, .ifIdempotent)
+                case ("query", true): (true, .cacheFirst, .always)
+                case ("mutation", false): (true, .cacheFirst, .never)
+                case ("subscription", true): (false, .cacheFirst, .always)
+                default: (false, .cacheFirst, .ifIdempotent)
+                }
         }
 
         /// A screen or a part of one.
@@ -441,30 +453,6 @@ public struct NetworkOperation: Sendable {
         public static let mutation = Kind("mutation", isShared: false)
         /// A GraphQL subscription.
         public static let subscription = Kind("subscription", isShared: true)
-
-        /// The kinds that are one HTTP request and response.
-        ///
-        /// An array, because finding one of the first elements is faster than hashing.
-        static let transfers: [Kind] = [.component, .image, .form, .raw, .query, .mutation]
-
-        /// Whether stored responses will do if neither the operation nor the app says.
-        var policy: RequestPolicy {
-            switch self {
-            case .component: .networkFirst
-            case .raw: .http
-            default: .cacheFirst
-            }
-        }
-
-        /// The rule for sending messages of this kind again although the server may have acted on them.
-        var resendPolicy: TransferRequest.ResendPolicy {
-            switch self {
-            case .query, .subscription: .always
-            case .mutation: .never
-            case .form: .ifSafe
-            default: .ifIdempotent
-            }
-        }
     }
 }
 
