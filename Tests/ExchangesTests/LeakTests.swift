@@ -138,8 +138,9 @@ import struct BeagleNetExchanges.Operation
             }
         }
         await fixture.end()
-        // Operations that an exchange runs itself continue until they have a result.
-        while await fixture.count > 0 {
+        // Operations that an exchange runs itself continue until they have a result, and may begin after all others have
+        // ended.
+        while await fixture.count > 0 || kept.count > 0 {
             for held in below.held { below.end(held, Operation.mutation().result(["a": 3])) }
             await Task.yield()
         }
