@@ -8,8 +8,9 @@ import Foundation
 
 /// One request from start to end, including all redirects. The caller holds it as its request token.
 ///
-/// `@unchecked Sendable` is sound because everything but the constant `session` is accessed only on the session's serial
-/// queue. `cancel()` and `raise(to:)`, which any thread may call, only add a block to it.
+/// `@unchecked Sendable` is sound because everything but the constant `session` is accessed only on the session's
+/// serial queue, after `init`. `begin()`, `cancel()` and `raise(to:)`, which any thread may call, only add a block to
+/// it.
 final class SessionTransfer: RequestToken, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
@@ -47,8 +48,10 @@ final class SessionTransfer: RequestToken, @unchecked Sendable {
     }
 
     func begin() {
-        if let control = request.priorityControl { request.options.priority = control.attach(self) }
-        session.queue.async { self.prepare() }
+        session.queue.async {
+            if let control = self.request.priorityControl { self.request.options.priority = control.attach(self) }
+            self.prepare()
+        }
     }
 
     func cancel() {

@@ -285,10 +285,7 @@ import TestClients
         let client = TestClients.client(RetryInterceptor(), auth, runs)
         let ofA = Task { await Result { try await client.run(.of(kind, headers: ["Idempotency-Key": "k1"])) } }
         await runs.next().finish(.failure(.status(503)))
-        await clock.waitForSleepers(1)
-        token.withLock { $0 = "B" }
-        auth.reset()
-        clock.advance(by: .seconds(30))
+        await signInAsB(token, auth, beforeRetryOn: clock)
         let error = await ofA.value.failure
         #expect(error?.message.contains("another user may have signed in") == true, "\(String(describing: error))")
         #expect(runs.count == 1)
@@ -303,10 +300,7 @@ import TestClients
         let auth = AuthInterceptor(rules(token), origins: origins)
         let client = TestClients.client(RetryInterceptor(), FirstAttemptFails(), auth, runs)
         let ofA = Task { await Result { try await client.run(.of(.component)) } }
-        await clock.waitForSleepers(1)
-        token.withLock { $0 = "B" }
-        auth.reset()
-        clock.advance(by: .seconds(30))
+        await signInAsB(token, auth, beforeRetryOn: clock)
         let error = await ofA.value.failure
         #expect(error?.message.contains("another user may have signed in") == true, "\(String(describing: error))")
         #expect(runs.count == 0)
@@ -332,6 +326,18 @@ import TestClients
         gate.continuation.yield()
         #expect(try await lasting.withLock { $0 }?.value == "token 1")
         client.withLock { $0 = nil }
+    }
+
+    /// Signs in as another user during the wait before a retry, and ends the wait.
+    private func signInAsB(
+        _ token: Lock<String>,
+        _ auth: AuthInterceptor<String>,
+        beforeRetryOn clock: ManualClock
+    ) async {
+        await clock.waitForSleepers(1)
+        token.withLock { $0 = "B" }
+        auth.reset()
+        clock.advance(by: .seconds(30))
     }
 
     /// Rules of an app in which another user signs in while a renewal fails.
