@@ -69,6 +69,27 @@ def redirect_without_length(connection):
     connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: " + target[4:] + b"\r\n\r\nhalf")
 
 
+def answer_once(connection):
+    """Responds to one request, and disconnects when it has received another one."""
+    read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")
+    read_head(connection)
+
+
+class OneHandshake:
+    """A context that completes the first handshake only; the others last until the process ends."""
+
+    def __init__(self, made):
+        self.made = made
+        self.count = 0
+
+    def wrap_socket(self, plain, server_side):
+        self.count += 1
+        if self.count > 1:
+            threading.Event().wait()
+        return self.made.wrap_socket(plain, server_side=server_side)
+
+
 def serve(name, made, play):
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -96,6 +117,7 @@ serve("cut-without-length", context("good"), cut_without_length)
 serve("end-without-length", context("good"), end_without_length)
 serve("cut-behind-chunks", context("good"), cut_behind_chunks)
 serve("redirect-without-length", context("good"), redirect_without_length)
+serve("one-handshake", OneHandshake(context("good")), answer_once)
 
 demanding = context("good")
 demanding.verify_mode = ssl.CERT_REQUIRED

@@ -33,6 +33,16 @@ struct TLSTests {
         #expect(try await transport.perform(peer.request("good", host: host)).metrics.isConnectionReused)
     }
 
+    /// libcurl resends a request by itself after the server has ended a reused connection.
+    @Test func timeoutOfAnotherHandshakeNamesItsPhase() async throws {
+        _ = try await transport.perform(peer.request("one-handshake")).text()
+        var request = peer.request("one-handshake")
+        request.options.timeouts.connect = .seconds(1)
+        let error = try await transport.failure(of: request)
+        #expect(error.kind == .timeout && error.phase == .tls, "\(error)")
+        #expect(error.advice?.contains("Timeouts.connect") == true)
+    }
+
     @Test func invalidCertificatesAreRejected() async throws {
         for name in ["expired", "wrong-host", "self-signed", "no-intermediate"] {
             try await expectRefusal(of: peer.request(name))

@@ -200,9 +200,11 @@ struct RecordProbe {
         // Swift hides `fork` because a child can only use functions that work with a single thread.
         guard let symbol = dlsym(nil, "fork") else { exit(2) }
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
+        while try countOfRunningThreads() > 1 { usleep(1_000) }
         let child = fork()
         if child == 0 {
-            alarm(20)
+            // Ends a hanging child.
+            alarm(200)
             log.append(
                 LogEntry(started: Date(), request: LogEntry.Request(method: "GET", url: "http://a.example/child"))
             )
@@ -214,6 +216,24 @@ struct RecordProbe {
         log.append(LogEntry(started: Date(), request: LogEntry.Request(method: "GET", url: "http://a.example/again")))
         // The last entry is written when the process exits.
         exit(0)
+    }
+
+    /// The number of threads that don't sleep, with the current one. A lock that another of them holds would remain locked
+    /// in a child.
+    private static func countOfRunningThreads() throws -> Int {
+        #if os(Linux)
+            let folder = "/proc/self/task"
+            return try FileManager.default.contentsOfDirectory(atPath: folder).count { thread in
+                do {
+                    let state = try String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
+                    return state.split(separator: ")").last?.hasPrefix(" S") == false
+                } catch {
+                    return false  // It has ended.
+                }
+            }
+        #else
+            return 1
+        #endif
     }
 
     /// Prints a line with a single unbuffered write.

@@ -158,12 +158,15 @@ final class Hop: CallbackContext {
     /// The current phase of the hop.
     var phase: NetworkError.Phase {
         if receiver.response != nil { return .body }
-        if attempts.count > 0 { return sender.isFinished ? .firstByte : .send }
+        if attempts.count > 0, !isReconnecting { return sender.isFinished ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
         // libcurl sets the connect time after the handshake, and libcurl 8 also sets the ports then.
         let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || wire.sockets.contains(where: loop.isConnected)
         return isConnected && origin.isSecure && !isBeforeTunnel ? .tls : .connect
     }
+
+    /// Whether libcurl opens another connection, because the previous one was lost or refused the request.
+    private var isReconnecting: Bool { easy.long(CURLINFO_NUM_CONNECTS) > attempts.connects }
 
     /// The time at which the hop counts as complete although libcurl continues; `nil` if it doesn't.
     var completionDeadline: UInt64? {
