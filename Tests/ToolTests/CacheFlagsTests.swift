@@ -456,6 +456,7 @@ struct CacheFlagsTests {
             let process = try BeagleProcess(arguments)
             var stored: Int64 = 0
             while stored < 512 << 10 {
+                try await Task.sleep(for: .milliseconds(20))
                 let entries = try await beagle("cache", "list", cache, "--json").json()["result"]?.array ?? []
                 stored = entries.first { $0["complete"] == false }?["bytes"]?.integer ?? 0
             }
