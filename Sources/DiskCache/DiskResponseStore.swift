@@ -52,14 +52,16 @@ public final class DiskResponseStore: ResponseStore {
     private let reading = DispatchQueue(label: "DiskResponseStore.reading", attributes: .concurrent)
 
     /// Settings that tests change.
-    struct Settings: Sendable {
+    package struct Settings: Sendable {
         /// The time to wait for another process, in seconds.
-        var busyTimeout: TimeInterval = 5
+        package var busyTimeout = 5.0
         /// The minimum age of files without a response to be removed, in seconds.
         var unusedFileAge = 3_600
         var now: @Sendable () -> Date = { Date() }
         /// Whether the database must exist, and is neither replaced nor made smaller.
         var isForInspection = false
+
+        package init() {}
     }
 
     /// Opens the store in a folder, and creates it if necessary.
@@ -121,7 +123,7 @@ public final class DiskResponseStore: ResponseStore {
     }
 
     /// Opens a store with other settings.
-    init(
+    package init(
         folder: String,
         maxBytes: Int = DiskResponseStore.defaultMaxBytes,
         encryptionKey: Data? = nil,

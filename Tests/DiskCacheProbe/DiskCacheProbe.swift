@@ -12,7 +12,14 @@ struct DiskCacheProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let seed = UInt64(arguments[2]) else { exit(64) }
-        let store = try DiskResponseStore(folder: arguments[1], maxBytes: ProbeResponse.maxBytes) { problem in
+        // On a busy machine, the other probe may hold the lock for long.
+        var settings = DiskResponseStore.Settings()
+        settings.busyTimeout = 200
+        let store = try DiskResponseStore(
+            folder: arguments[1],
+            maxBytes: ProbeResponse.maxBytes,
+            settings: settings
+        ) { problem in
             say("problem: \(problem)")
             exit(1)
         }

@@ -29,7 +29,7 @@ final class StoreFolder: Sendable {
     func open(
         maxBytes: Int = 150 << 20,
         key: Data? = nil,
-        busyTimeout: TimeInterval = 5,
+        busyTimeout: TimeInterval = 200,
         unusedFileAge: Int = 3_600
     ) throws -> DiskResponseStore {
         var settings = DiskResponseStore.Settings()
