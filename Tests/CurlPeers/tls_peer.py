@@ -10,6 +10,8 @@ import sys
 import threading
 
 FOLDER = sys.argv[1]
+# Sockets that remain open until the process ends.
+KEPT = []
 
 
 def context(certificate):
@@ -90,6 +92,24 @@ class OneHandshake:
         return self.made.wrap_socket(plain, server_side=server_side)
 
 
+def serve_one_connection(name, made):
+    """Accepts one connection, on which it responds to one request. When it disconnects, its backlog is full."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+    KEPT.append(listener)
+
+    def accept():
+        plain, _ = listener.accept()
+        with plain, made.wrap_socket(plain, server_side=True) as connection:
+            answer_once(connection)
+            for _ in range(4):
+                KEPT.append(socket.socket())
+                KEPT[-1].setblocking(False)
+                KEPT[-1].connect_ex(listener.getsockname())
+
+    threading.Thread(target=accept, daemon=True).start()
+    print(name, listener.getsockname()[1])
+
+
 def serve(name, made, play):
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -118,6 +138,7 @@ serve("end-without-length", context("good"), end_without_length)
 serve("cut-behind-chunks", context("good"), cut_behind_chunks)
 serve("redirect-without-length", context("good"), redirect_without_length)
 serve("one-handshake", OneHandshake(context("good")), answer_once)
+serve_one_connection("one-connection", context("good"))
 
 demanding = context("good")
 demanding.verify_mode = ssl.CERT_REQUIRED

@@ -34,13 +34,15 @@ struct TLSTests {
     }
 
     /// libcurl resends a request by itself after the server has ended a reused connection.
-    @Test func timeoutOfAnotherHandshakeNamesItsPhase() async throws {
-        _ = try await transport.perform(peer.request("one-handshake")).text()
-        var request = peer.request("one-handshake")
+    @Test(arguments: [("one-connection", NetworkError.Phase.connect), ("one-handshake", .tls)])
+    func timeoutOfAnotherConnectionNamesItsPhase(_ server: String, _ phase: NetworkError.Phase) async throws {
+        _ = try await transport.perform(peer.request(server)).text()
+        var request = peer.request(server)
         request.options.timeouts.connect = .seconds(1)
         let error = try await transport.failure(of: request)
-        #expect(error.kind == .timeout && error.phase == .tls, "\(error)")
+        #expect(error.kind == .timeout && error.phase == phase, "\(error)")
         #expect(error.advice?.contains("Timeouts.connect") == true)
+        #expect(error.mayHaveReachedServer)
     }
 
     @Test func invalidCertificatesAreRejected() async throws {

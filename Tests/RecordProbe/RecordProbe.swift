@@ -218,8 +218,9 @@ struct RecordProbe {
         exit(0)
     }
 
-    /// The number of threads that don't sleep, with the current one. A lock that another of them holds would remain locked
-    /// in a child.
+    /// The number of threads that don't sleep, including the current one.
+    ///
+    /// A lock that another of them holds would remain locked in a child.
     private static func countOfRunningThreads() throws -> Int {
         #if os(Linux)
             let folder = "/proc/self/task"

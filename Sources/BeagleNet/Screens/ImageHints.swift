@@ -83,8 +83,8 @@ final class ImageHints: Sendable {
             guard let url = url(link.target, base), views.prefetches.allowsHint(url), take(url) else { continue }
             var request = ImageRequest(url, priority: .prefetch)
             request.partition = partition
-            views.prefetches.countHint { $0.hinted += 1 }
             let task = loader.start(request)
+            views.prefetches.countHint { $0.hinted += 1 }
             let isCancelled = state.withLock { state in
                 state.tasks.append(task)
                 state.running += 1

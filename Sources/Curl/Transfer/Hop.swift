@@ -158,15 +158,16 @@ final class Hop: CallbackContext {
     /// The current phase of the hop.
     var phase: NetworkError.Phase {
         if receiver.response != nil { return .body }
-        if attempts.count > 0, !isReconnecting { return sender.isFinished ? .firstByte : .send }
+        // After an attempt, libcurl may be opening another connection.
+        if attempts.count > 0, receiver.isConnected { return sender.isFinished ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
-        // libcurl sets the connect time after the handshake, and libcurl 8 also sets the ports then.
-        let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || wire.sockets.contains(where: loop.isConnected)
+        // libcurl sets the connect time after the handshake, and libcurl 8 also sets the ports then. After an attempt, it
+        // may be the time of the previous connection.
+        let isConnected =
+            attempts.count == 0 && easy.offset(CURLINFO_CONNECT_TIME_T) > 0
+            || wire.sockets.contains(where: loop.isConnected)
         return isConnected && origin.isSecure && !isBeforeTunnel ? .tls : .connect
     }
-
-    /// Whether libcurl opens another connection, because the previous one was lost or refused the request.
-    private var isReconnecting: Bool { easy.long(CURLINFO_NUM_CONNECTS) > attempts.connects }
 
     /// The time at which the hop counts as complete although libcurl continues; `nil` if it doesn't.
     var completionDeadline: UInt64? {

@@ -21,7 +21,7 @@ struct ResponseReceiver: ~Copyable {
 
     private var head = ResponseHead()
     /// Whether the connection is established. A head received earlier is a proxy's response to CONNECT.
-    private var isConnected = false
+    private(set) var isConnected = false
     /// Whether the most recent header line belonged to such a response.
     private(set) var isReadingProxyHead = false
     /// The final head; `nil` before it is complete.
