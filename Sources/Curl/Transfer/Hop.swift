@@ -161,11 +161,8 @@ final class Hop: CallbackContext {
         // After an attempt, libcurl may be opening another connection.
         if attempts.count > 0, receiver.isConnected { return sender.isFinished ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
-        // libcurl sets the connect time after the handshake, and libcurl 8 also sets the ports then. After an attempt, it
-        // may be the time of the previous connection.
-        let isConnected =
-            attempts.count == 0 && easy.offset(CURLINFO_CONNECT_TIME_T) > 0
-            || wire.sockets.contains(where: loop.isConnected)
+        // libcurl sets the connect time after the handshake, and libcurl 8 also sets the ports then.
+        let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || wire.sockets.contains(where: loop.isConnected)
         return isConnected && origin.isSecure && !isBeforeTunnel ? .tls : .connect
     }
 
