@@ -27,4 +27,22 @@ struct OpenSocketsTests {
         #expect(sockets.open.isEmpty)
         #expect(sockets.remove(first) && !sockets.remove(first))
     }
+
+    @Test func reusedNumberDoesNotCountAsConnected() throws {
+        let (pair, other) = (try SocketPair(), try SocketPair())
+        let number = dup(pair.ours)
+        var sockets = OpenSockets()
+        let early = sockets.insert(number)
+        #expect(sockets.wasConnected(early))
+
+        // The number now refers to the other socket, at first without our knowledge.
+        #expect(dup2(other.ours, number) == number)
+        #expect(!sockets.wasConnected(early))
+        let late = sockets.insert(number)
+        #expect(!sockets.wasConnected(early) && sockets.wasConnected(late))
+
+        sockets.willClose(number)
+        close(number)
+        #expect(!sockets.wasConnected(early) && sockets.wasConnected(late))
+    }
 }

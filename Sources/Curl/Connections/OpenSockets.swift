@@ -13,24 +13,35 @@ import CBeagleNetCurl
 /// libcurl 7.88 doesn't call back when it closes the socket of a connection that was given up before it was
 /// established. The number may soon be reused, even by the app.
 struct OpenSockets {
+    /// A socket, which differs from a later one of the same number.
+    struct Identity {
+        let number: Int32
+        fileprivate let file: UInt64?
+    }
+
     private var files: [Int32: UInt64] = [:]
-    /// The sockets that were connected when they were closed, until their numbers are reused.
-    private var closedAfterConnecting: Set<Int32> = []
+    /// The files of sockets that were connected when they were closed, until their numbers are reused.
+    private var closedAfterConnecting: [Int32: UInt64] = [:]
 
     /// Adds a socket that was opened.
-    mutating func insert(_ socket: Int32) {
-        files[socket] = Self.file(of: socket)
-        closedAfterConnecting.remove(socket)
+    @discardableResult
+    mutating func insert(_ socket: Int32) -> Identity {
+        let file = Self.file(of: socket)
+        files[socket] = file
+        closedAfterConnecting[socket] = nil
+        return Identity(number: socket, file: file)
     }
 
     /// Notes that a socket is about to be closed.
     mutating func willClose(_ socket: Int32) {
-        if beagle_socket_is_connected(socket) != 0 { closedAfterConnecting.insert(socket) }
+        if beagle_socket_is_connected(socket) != 0 { closedAfterConnecting[socket] = files[socket] }
     }
 
     /// Returns whether a socket is connected, or was when it was closed.
-    func wasConnected(_ socket: Int32) -> Bool {
-        closedAfterConnecting.contains(socket) || beagle_socket_is_connected(socket) != 0
+    func wasConnected(_ socket: Identity) -> Bool {
+        guard let file = socket.file else { return false }
+        if closedAfterConnecting[socket.number] == file { return true }
+        return Self.file(of: socket.number) == file && beagle_socket_is_connected(socket.number) != 0
     }
 
     /// Removes a socket that was closed. Returns false if it was unknown.

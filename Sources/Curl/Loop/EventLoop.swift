@@ -554,15 +554,15 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
         timer = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : now &+ UInt64(milliseconds) &* 1_000_000
     }
 
-    func openedSocket(_ socket: Int32, mayHang: Bool) {
+    func openedSocket(_ socket: Int32, mayHang: Bool) -> OpenSockets.Identity {
         forget(socket)
-        sockets.insert(socket)
         poller.opened(socket, mayHang: mayHang)
         resourceTracker?.add(.socket)
+        return sockets.insert(socket)
     }
 
     /// Returns whether a socket was connected, even if it has been closed since.
-    func isConnected(_ socket: Int32) -> Bool { sockets.wasConnected(socket) }
+    func isConnected(_ socket: OpenSockets.Identity) -> Bool { sockets.wasConnected(socket) }
 
     func closeSocket(_ socket: Int32) -> Int32 {
         sockets.willClose(socket)
@@ -577,8 +577,8 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     }
 
     /// Forgets those of a hop's sockets that libcurl has closed without calling back.
-    func forgetLost(_ opened: [Int32]) {
-        for socket in opened where sockets.isLost(socket) { forget(socket, isLost: true) }
+    func forgetLost(_ opened: [OpenSockets.Identity]) {
+        for socket in opened where sockets.isLost(socket.number) { forget(socket.number, isLost: true) }
     }
 
     private func forget(_ socket: Int32, isLost: Bool = false) {

@@ -38,7 +38,7 @@ final class Watchdog: Sendable {
 
     /// Adds a socket on which libcurl may hang.
     func watch(_ socket: Int32) {
-        state.withLock { $0.sockets.insert(socket) }
+        state.withLock { _ = $0.sockets.insert(socket) }
     }
 
     /// Removes a socket before it is closed, as its number may be reused.

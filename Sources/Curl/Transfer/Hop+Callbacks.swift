@@ -114,8 +114,7 @@ extension Hop {
             return CURL_SOCKET_BAD
         }
         timing.resolveStart = nil
-        wire.sockets.append(socket)
-        loop.openedSocket(socket, mayHang: mayMultiplex)
+        wire.sockets.append(loop.openedSocket(socket, mayHang: mayMultiplex))
         return socket
     }
 
@@ -139,7 +138,7 @@ extension Hop {
             // If the host has several addresses, creating a socket may have failed for one and succeeded for another.
             failure = nil
             loop.forgetLost(wire.sockets)
-            wire.connection = loop.connections.add(key, wire.sockets, to: easy.remoteAddress)
+            wire.connection = loop.connections.add(key, wire.sockets.map(\.number), to: easy.remoteAddress)
             noteTunnel(connection)
         } else {
             let pooled = loop.connections[key]

@@ -13,7 +13,7 @@ extension Hop {
     /// The sockets and the connection that libcurl uses.
     struct Wire {
         /// The sockets that libcurl has opened for the hop.
-        var sockets: [Int32] = []
+        var sockets: [OpenSockets.Identity] = []
         /// The connection on which the request was last sent; `nil` if it can't be identified.
         var connection: Connections.Connection?
         /// The negotiated TLS parameters.

@@ -12,6 +12,7 @@ import Testing
 final class SocketPair {
     let ours: Int32
     let theirs: Int32
+    private var others: [Int32] = []
 
     init() throws {
         var sockets: [Int32] = [-1, -1]
@@ -24,8 +25,12 @@ final class SocketPair {
         (ours, theirs) = (sockets[0], sockets[1])
     }
 
+    /// Adds another descriptor of `ours`, which gets the lowest free number.
+    func addDescriptor() {
+        others.append(dup(ours))
+    }
+
     deinit {
-        close(ours)
-        close(theirs)
+        for socket in others + [ours, theirs] { close(socket) }
     }
 }
