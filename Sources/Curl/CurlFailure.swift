@@ -154,7 +154,7 @@ enum CurlFailure {
         case .tls
         where code == CURLE_SSL_CONNECT_ERROR
             && [
-                "SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "Connection reset",
+                "SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "Connection reset", "Broken pipe",
                 "non-properly terminated",
             ]
             .contains(where: error.message.contains):

@@ -52,6 +52,7 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
     private let streams: LongLivedRequestHistory
     private let entry: ResourceTracker.Entry
     private let multi: UnsafeMutableRawPointer
+    let spareHandles = SpareHandles()
     let poller: any Poller
     /// The time of this turn, in nanoseconds of the monotonic clock.
     @exclusivity(unchecked) private(set) var now: UInt64 = EventLoop.clock()
@@ -244,7 +245,10 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
         let began = now
         if !poller.hasFound { sleep() }
         now = Self.clock()
-        if now &- began >= Self.idleTime { beagle_thin_blocks() }
+        if now &- began >= Self.idleTime {
+            spareHandles.free()
+            beagle_thin_blocks()
+        }
         shutSockets += poller.dispatchEvents()
         if !webSockets.isEmpty { serveReady() }
         processed.note(poller, since: began, transfers: active.count)
@@ -263,7 +267,7 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
 
     private func waitingTime() -> Int32 {
         let next = min(timer ?? .max, nextDeadline ?? .max, progressing.isEmpty ? .max : nextProgress)
-        let keepsMuch = beagle_kept_bytes() > beagle_idle_bytes
+        let keepsMuch = !spareHandles.isEmpty || beagle_kept_bytes() > beagle_idle_bytes
         let longest: UInt64 = keepsMuch ? Self.idleTime : 3_600_000_000_000
         if next == .max { return keepsMuch ? Int32(longest / 1_000_000) : -1 }
         let now = Self.clock()
@@ -378,7 +382,9 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
         while let easy = beagle_multi_next_done(multi, &code) {
             var context: UnsafeMutableRawPointer?
             beagle_easy_get_pointer(easy, CURLINFO_PRIVATE, &context)
-            conclude(Hop.from(context), code)
+            let hop = Hop.from(context)
+            if code == CURLE_OK { hop.easy.allowReuse(by: spareHandles) }
+            conclude(hop, code)
         }
     }
 
@@ -612,6 +618,7 @@ final class EventLoop: CallbackContext, @unchecked Sendable {
         LoopThread.setLoop(nil)
         tasks.resumeAll()
         poller.close()
+        spareHandles.free()
         curl_multi_cleanup(multi)
         beagle_free_blocks()
     }

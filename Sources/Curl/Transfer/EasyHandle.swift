@@ -2,9 +2,6 @@ import BeagleNetHTTP
 import CBeagleNetCurl
 
 /// The owner of one libcurl easy handle, for one request and its response.
-///
-/// A handle is never reused, because libcurl 7.88.1 has a double free when the first header line of a reused handle is
-/// folded. The multi handle owns the connections, so creating a handle costs less than a microsecond.
 struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     /// The header fields. libcurl reads them as long as the handle exists, so they are freed after it.
@@ -15,9 +12,11 @@ struct EasyHandle: ~Copyable {
     private var wholeURL: ParsedURL?
     /// The group that owns the connection; `nil` for the common pool. Freed after the handle.
     private let group: ConnectionGroup?
+    /// The handles to which this one is added after its use; `nil` if it is freed.
+    private var spares: SpareHandles?
 
-    init?(_ fields: consuming FieldList, in group: ConnectionGroup? = nil) {
-        guard EventLoop.isLibcurlReady, let pointer = curl_easy_init() else { return nil }
+    init?(_ fields: consuming FieldList, in group: ConnectionGroup? = nil, from spares: SpareHandles? = nil) {
+        guard EventLoop.isLibcurlReady, let pointer = spares?.take() ?? curl_easy_init() else { return nil }
         self.pointer = pointer
         self.fields = fields
         self.group = group
@@ -27,7 +26,13 @@ struct EasyHandle: ~Copyable {
     }
 
     deinit {
-        curl_easy_cleanup(pointer)
+        if let spares { spares.add(pointer) } else { curl_easy_cleanup(pointer) }
+    }
+
+    /// Notes that libcurl has completed the transfer, so that the handle may be used again. A group remains set in a
+    /// handle, so its handle is never used again.
+    mutating func allowReuse(by spares: SpareHandles) {
+        if group == nil { self.spares = spares }
     }
 
     // MARK: options

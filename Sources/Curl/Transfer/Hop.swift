@@ -99,7 +99,8 @@ final class Hop: CallbackContext {
         let lines = Self.addedLines(to: message, decodes: decodes)
         let fields = try Self.fields(of: message, by: loop.memory, via: alternative, answering: transfer.digest)
         let group = transfer.webSocket == nil ? nil : loop.takeGroup()
-        guard let easy = EasyHandle(FieldList(fields, lines: lines), in: group) else { throw .noMemory }
+        let list = FieldList(fields, lines: lines)
+        guard let easy = EasyHandle(list, in: group, from: loop.spareHandles) else { throw .noMemory }
         self.easy = easy
         self.transfer = transfer
         self.loop = loop
