@@ -61,23 +61,38 @@ struct Tool: AsyncParsableCommand {
     static func main() async {
         // A closed pipe must be a write error and not end the program.
         signal(SIGPIPE, SIG_IGN)
+        Foundation.exit(await run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// Runs a command and returns its exit code.
+    static func run(_ arguments: [String]) async -> Int32 {
         do {
-            let command = try await asyncParseAsRoot(DocumentFlags.expanding(Array(CommandLine.arguments.dropFirst())))
+            let command = try await asyncParseAsRoot(DocumentFlags.expanding(arguments))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 var command = command
                 try command.run()
             }
+            return ExitCode.success.rawValue
         } catch {
-            guard exitCode(for: error).rawValue == ExitCode.usage else { exit(withError: error) }
-            let arguments = Array(CommandLine.arguments.dropFirst())
+            let exit = exitCode(for: error)
+            write(error, exit, of: arguments)
+            return exit.rawValue
+        }
+    }
+
+    /// Writes the text of the error that ended a command: help and the version to standard output, others to standard
+    /// error.
+    private static func write(_ error: any Error, _ exit: ExitCode, of arguments: [String]) {
+        let (console, text) = (Console(), fullMessage(for: error))
+        if exit.rawValue == ExitCode.usage {
             func shown(_ message: String) -> String { Redactor().redact(usage: message, of: arguments) }
-            let console = Console()
             if arguments.contains("--json") { console.line("\(usageError(shown(message(for: error))))") }
             // Written as is: the usage text contains a sample user and password, which must not be redacted.
-            console.note(asIs: shown(fullMessage(for: error)))
-            Foundation.exit(ExitCode.usage)
+            console.note(asIs: shown(text))
+        } else if !text.isEmpty {
+            if exit.isSuccess { console.line(text) } else { console.note(asIs: text) }
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
 struct AccessFlagsTests {
     private func authorization(_ arguments: String...) async throws -> String? {
         let server = try LoopbackServer(.response(200))
-        let run = try await BeagleProcess(["raw", server.url] + arguments).outcome()
+        let run = try await beagle(["raw", server.url] + arguments)
         #expect(run.exit == 0, "\(run.errors)")
         return server.requests.first?["Authorization"]
     }
@@ -55,7 +55,7 @@ struct AccessFlagsTests {
 
     @Test(arguments: Self.invalidFlagsAreUsageErrorsArguments)
     func invalidFlagsAreUsageErrors(_ arguments: [String]) async throws {
-        let run = try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + arguments).outcome()
+        let run = try await beagle(["raw", "http://127.0.0.1:1/"] + arguments)
         #expect(run.exit == 64)
         #expect(!run.errors.contains("hunter2"))
     }
@@ -140,7 +140,7 @@ struct AccessFlagsTests {
         try await withDirectory { directory in
             let jar = "\(directory)/jar"
             for command in [["raw", server.url], ["fetch", server.url], ["listen", server.url, "--retry", "0"]] {
-                let run = try await BeagleProcess(command + ["-c", jar]).outcome()
+                let run = try await beagle(command + ["-c", jar])
                 #expect(run.exit == exit || command[0] == "listen", "\(command[0]): \(run.exit)")
                 #expect(try String(contentsOfFile: jar, encoding: .utf8).contains("\tid\t1\n"), "\(command[0])")
                 try FileManager.default.removeItem(atPath: jar)

@@ -131,13 +131,38 @@ final class BeagleProcess {
     }
 }
 
-/// Runs the tool until it ends.
+/// Runs the tool until it ends, in this process if that makes no difference to the test.
 func beagle(
     _ arguments: String...,
     input: String = "",
     environment: [String: String] = [:]
 ) async throws -> BeagleProcess.Outcome {
-    try await BeagleProcess(arguments, input: input, environment: environment).outcome()
+    guard input.isEmpty, environment.isEmpty else {
+        return try await BeagleProcess(arguments, input: input, environment: environment).outcome()
+    }
+    return try await beagle(arguments)
+}
+
+/// Runs the tool until it ends, in this process if that makes no difference to the test.
+func beagle(_ arguments: [String]) async throws -> BeagleProcess.Outcome {
+    guard !needsProcess(arguments) else { return try await BeagleProcess(arguments).outcome() }
+    let collected = CollectedOutput()
+    let exit = await CollectedOutput.$current.withValue(collected) { await Tool.run(arguments) }
+    return BeagleProcess.Outcome(
+        exit: exit,
+        output: collected.output,
+        errors: String(decoding: collected.errors, as: UTF8.self)
+    )
+}
+
+/// Returns whether a command reads standard input, starts a program or ends with a signal, or whether it makes a
+/// recording, which is complete when its process has ended.
+private func needsProcess(_ arguments: [String]) -> Bool {
+    if ["batch", "demo", "record", "serve", "ws"].contains(arguments.first) { return true }
+    return zip([""] + arguments, arguments).contains { option, word in
+        // After these, `-` is standard output or the end of a file.
+        ["-", "@-", "--", "--record"].contains(word) && !["-o", "-C"].contains(option)
+    }
 }
 
 /// Runs `body` with the URL of a demo backend in this process.

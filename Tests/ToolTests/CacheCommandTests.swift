@@ -156,10 +156,10 @@ struct CacheCommandTests {
         try await withDirectory { directory in
             let more = command == ["show"] ? ["http://h/"] : []
             for path in [directory, "\(directory)/none", "/dev/null"] {
-                let run = try await BeagleProcess(["cache"] + command + [path] + more).outcome()
+                let run = try await beagle(["cache"] + command + [path] + more)
                 #expect(run.exit == 26)
                 #expect(run.errors.contains("there are no stored responses in \(path)"), "\(run.errors)")
-                let json = try await BeagleProcess(["cache"] + command + [path] + more + ["--json"]).outcome().json()
+                let json = try await beagle(["cache"] + command + [path] + more + ["--json"]).json()
                 #expect(json["ok"] == false && json["error"]?["code"] == "file")
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
@@ -172,7 +172,7 @@ struct CacheCommandTests {
             let path = "\(directory)/responses.sqlite"
             let bytes = Data(String(repeating: "no database ", count: 1_000).utf8)
             try bytes.write(to: URL(fileURLWithPath: path))
-            let run = try await BeagleProcess(["cache"] + command + [directory] + more).outcome()
+            let run = try await beagle(["cache"] + command + [directory] + more)
             #expect(run.exit == 101, "\(run.errors)")
             #expect(run.errors.contains("is unusable"))
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
@@ -186,6 +186,6 @@ struct CacheCommandTests {
 
     @Test(arguments: Self.invalidOptionsAreUsageErrorsArguments)
     func invalidOptionsAreUsageErrors(_ arguments: [String]) async throws {
-        #expect(try await BeagleProcess(["cache"] + arguments).outcome().exit == 64)
+        #expect(try await beagle(["cache"] + arguments).exit == 64)
     }
 }

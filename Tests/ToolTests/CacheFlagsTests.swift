@@ -49,10 +49,10 @@ struct CacheFlagsTests {
         let server = try LoopbackServer(.response(200, ["Cache-Control": "max-age=60"], kind.body))
         try await withDirectory { directory in
             let arguments = [kind.command, server.url, "--cache", "\(directory)/cache"] + kind.more
-            let first = try await BeagleProcess(arguments).outcome()
+            let first = try await beagle(arguments)
             #expect(first.exit == 0, "\(first.errors)")
             #expect(!first.errors.contains("from the cache"))
-            let second = try await BeagleProcess(arguments).outcome()
+            let second = try await beagle(arguments)
             #expect(second.exit == 0, "\(second.errors)")
             #expect(second.output == first.output)
             #expect(second.errors.contains(#/from the cache, \d+ s old\n/#), "\(second.errors)")
@@ -125,7 +125,7 @@ struct CacheFlagsTests {
             try Data(String(repeating: "0f ", count: 32).utf8).write(to: URL(filePath: "\(directory)/hex"))
             let arguments = [server.url, "--cache", cache]
             for exchanges in [1, 1] {
-                let run = try await BeagleProcess(["raw"] + arguments + ["--cache-key", "\(directory)/key"]).outcome()
+                let run = try await beagle(["raw"] + arguments + ["--cache-key", "\(directory)/key"])
                 #expect(run.text == "a secret text" && server.requests.count == exchanges, "\(run.errors)")
             }
             let texts = try FileManager.default.subpathsOfDirectory(atPath: cache)
@@ -149,7 +149,7 @@ struct CacheFlagsTests {
             #expect(
                 hidden.errors.contains("1 response not listed: encrypted with another key or without one, or damaged")
             )
-            let other = try await BeagleProcess(["raw"] + arguments + ["--cache-key", "\(directory)/hex"]).outcome()
+            let other = try await beagle(["raw"] + arguments + ["--cache-key", "\(directory)/hex"])
             #expect(other.exit == 0 && server.requests.count == 2)
             #expect(other.errors.contains("encrypted with another key"), "\(other.errors)")
         }
@@ -184,16 +184,16 @@ struct CacheFlagsTests {
         let server = try LoopbackServer(.response(200, ["Cache-Control": "max-age=0"], body))
         try await withDirectory { directory in
             let arguments = command + [server.url, "--cache", directory]
-            let first = try await BeagleProcess(arguments).outcome()
+            let first = try await beagle(arguments)
             #expect(first.exit == 0, "\(first.errors)")
             server.stop()
-            let second = try await BeagleProcess(arguments).outcome()
+            let second = try await beagle(arguments)
             #expect(second.exit == 0, "\(second.errors)")
             #expect(second.output == first.output)
             #expect(second.errors.contains(#/from the cache, \d+ s old, stale; .*127\.0\.0\.1/#), "\(second.errors)")
-            let cache = try await BeagleProcess(
+            let cache = try await beagle(
                 arguments.map { $0 == "-" ? "/dev/null" : $0 } + ["--json"]
-            ).outcome().json()["result"]?["cache"]
+            ).json()["result"]?["cache"]
             #expect(cache?["stale"] == true && cache?["stored"] == true)
         }
     }
@@ -277,7 +277,7 @@ struct CacheFlagsTests {
     @Test(arguments: Self.invalidOptionsAreUsageErrorsArguments)
     func invalidOptionsAreUsageErrors(_ arguments: [String]) async throws {
         try await withDirectory { directory in
-            let run = try await BeagleProcess(arguments.map { $0 == "d" ? "\(directory)/d" : $0 }).outcome()
+            let run = try await beagle(arguments.map { $0 == "d" ? "\(directory)/d" : $0 })
             #expect(run.exit == 64, "\(run.errors)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
         }
@@ -318,7 +318,7 @@ struct CacheFlagsTests {
             var texts: [String] = []
             for command in [["raw"], ["submit", "a=b"], ["raw"]] {
                 let arguments = [command[0], server.url] + command.dropFirst() + ["--cache", directory]
-                texts.append(try await BeagleProcess(arguments).outcome().text)
+                texts.append(try await beagle(arguments).text)
             }
             #expect(texts == ["1", "2", "3"])
         }
@@ -372,7 +372,7 @@ struct CacheFlagsTests {
             let options = options.map { $0 == "jar.txt" ? "\(directory)/\($0)" : $0 }
             let cache = "\(directory)/cache"
             for _ in 0..<2 {
-                let run = try await BeagleProcess(["raw", server.url, "--cache", cache] + options).outcome()
+                let run = try await beagle(["raw", server.url, "--cache", cache] + options)
                 #expect(run.exit == 0)
                 #expect(run.errors.contains("is not stored") && run.errors.contains("--cache-user"))
                 #expect(!run.errors.contains("secretsecret"))
@@ -464,7 +464,7 @@ struct CacheFlagsTests {
             #expect(await process.outcome().exit == (ending == .killed ? -1 : 130))
             #expect(!FileManager.default.fileExists(atPath: path))
 
-            let run = try await BeagleProcess(arguments).outcome()
+            let run = try await beagle(arguments)
             #expect(run.exit == 0, "\(run.errors)")
             #expect(run.errors.contains("continued from the cache"))
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Self.content)

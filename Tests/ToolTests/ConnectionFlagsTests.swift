@@ -111,7 +111,7 @@ struct ConnectionFlagsTests {
 
     @Test(arguments: Self.invalidFlagIsNamedArguments)
     func invalidFlagIsNamed(_ flags: [String], _ message: String) async throws {
-        let run = try await BeagleProcess(["raw", "http://127.0.0.1:1"] + flags).outcome()
+        let run = try await beagle(["raw", "http://127.0.0.1:1"] + flags)
         #expect(run.exit == 64)
         #expect(run.errors.contains(message), "\(run.errors)")
         #expect(!run.errors.contains("s3same"))
@@ -133,7 +133,7 @@ struct ConnectionFlagsTests {
         _ message: String
     ) async throws {
         let server = try LoopbackServer(.response(200))
-        let run = try await BeagleProcess(["raw", server.url] + flags).outcome()
+        let run = try await beagle(["raw", server.url] + flags)
         #expect(run.exit == exit, "\(run.errors)")
         #expect(run.errors.contains(message), "\(run.errors)")
         #expect(!run.errors.contains("TransferOptions"), "\(run.errors)")

@@ -170,7 +170,7 @@ import Testing
     @Test(arguments: Self.invalidContinuationFailsBeforeSendingArguments)
     func invalidContinuationFailsBeforeSending(_ arguments: [String]) async throws {
         let server = try LoopbackServer(.response(200))
-        let run = try await BeagleProcess(["raw", server.url] + arguments).outcome()
+        let run = try await beagle(["raw", server.url] + arguments)
         #expect(run.exit == 64)
         #expect(server.record.requestCount == 0)
     }

@@ -53,14 +53,14 @@ struct CrawlCommandTests {
             try await withBackend { url in
                 let file = "\(directory)/baseline.jsonl"
                 let arguments = ["crawl", "\(url)/faults", "--slow", "60000"]
-                let first = try await BeagleProcess(arguments + ["--write-baseline", file]).outcome()
+                let first = try await beagle(arguments + ["--write-baseline", file])
                 #expect(first.exit == 0 && first.lines.count > 5, "\(first.errors)")
                 #expect(first.errors == "beagle: \(file) accepts 9 findings\n")
-                let second = try await BeagleProcess(arguments + ["--baseline", file]).outcome()
+                let second = try await beagle(arguments + ["--baseline", file])
                 #expect(second.exit == 0 && second.lines.count == 1, "\(second.text)")
                 #expect(second.text.hasSuffix("in the baseline 9\n"))
                 // A finding that isn't in the baseline is reported alone.
-                let third = try await BeagleProcess(arguments + ["--baseline", file, "--heavy-screen", "10"]).outcome()
+                let third = try await beagle(arguments + ["--baseline", file, "--heavy-screen", "10"])
                 #expect(third.exit == 107 && third.text.contains("heavy") && !third.text.contains("broken"))
             }
         }
@@ -85,7 +85,7 @@ struct CrawlCommandTests {
         try await withBackend { url in
             let arguments = ["crawl", "\(url)/home", "--slow", "60000", "--max-requests", "2", "--format"]
             for format in CrawlCommand.Format.allCases {
-                let run = try await BeagleProcess(arguments + [format.rawValue]).outcome()
+                let run = try await beagle(arguments + [format.rawValue])
                 #expect(run.exit == 107 && run.text.contains("unrequested"), "\(run.text)")
                 #expect(run.text.contains("targets that were not requested: "), "\(run.text)")
             }
@@ -141,7 +141,7 @@ struct CrawlCommandTests {
     @Test func serverThatCannotBeReachedIsNotAcceptedByABaseline() async throws {
         try await withDirectory { directory in
             let arguments = ["crawl", "http://127.0.0.1:1/home", "--write-baseline", "\(directory)/baseline.jsonl"]
-            let run = try await BeagleProcess(arguments).outcome()
+            let run = try await beagle(arguments)
             #expect(run.exit != 0, "\(run.text)\(run.errors)")
             let baseline = "\(directory)/baseline.jsonl"
             #expect(!FileManager.default.fileExists(atPath: baseline))
@@ -166,7 +166,7 @@ struct CrawlCommandTests {
         ["http://h", "--include"],
     ])
     func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {
-        let run = try await BeagleProcess(["crawl"] + arguments).outcome()
+        let run = try await beagle(["crawl"] + arguments)
         #expect(run.exit == 64 && run.output.isEmpty || run.text.contains("usage"))
     }
 }

@@ -169,7 +169,7 @@ struct GraphQLCommandTests {
             ]
             for flags in [[], ["--get"], ["--persisted"], ["--persisted", "--get"]] {
                 let arguments = ["graphql", "\(url)/graphql", "-q", document, "-v", "id=2"] + flags
-                let run = try await BeagleProcess(arguments).outcome()
+                let run = try await beagle(arguments)
                 #expect(run.exit == 0, "\(run.errors)")
                 #expect(try JSONValue(parsing: run.output) == expected)
             }
@@ -196,7 +196,7 @@ struct GraphQLCommandTests {
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
             let flags = ["--persisted", "--get", "-H", "X-A: 1", "--record", path]
-            let run = try await BeagleProcess(["graphql", server.url, "-q", query, "-v", "id=1"] + flags).outcome()
+            let run = try await beagle(["graphql", server.url, "-q", query, "-v", "id=1"] + flags)
             #expect(run.exit == (isTextKnown ? 0 : 102), "\(run.errors)")
             #expect(server.requests.map(\.method) == ["GET", "POST", "POST"])
             #expect(server.requests.map { $0["X-A"] } == ["1", "1", "1"])
@@ -291,7 +291,7 @@ struct GraphQLCommandTests {
 
     @Test(arguments: Self.mistakesAreReportedArguments)
     func mistakesAreReported(flags: [String], exit: Int32, words: String) async throws {
-        let run = try await BeagleProcess(["graphql", "http://127.0.0.1:1/"] + flags).outcome()
+        let run = try await beagle(["graphql", "http://127.0.0.1:1/"] + flags)
         #expect(run.exit == exit, "\(run.errors)")
         #expect(run.errors.contains(words), "\(run.errors)")
     }
@@ -301,8 +301,8 @@ struct GraphQLCommandTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let server = try server(post)
         let arguments = ["graphql", server.url, "-q", query, "-v", "id=1"]
-        let recorded = try await BeagleProcess(arguments + ["--record", folder]).outcome()
-        let replayed = try await BeagleProcess(arguments + ["--replay", folder]).outcome()
+        let recorded = try await beagle(arguments + ["--record", folder])
+        let replayed = try await beagle(arguments + ["--replay", folder])
         #expect(replayed.exit == 0, "\(replayed.errors)")
         #expect(replayed.output == recorded.output)
         #expect(server.requests.count == 1)

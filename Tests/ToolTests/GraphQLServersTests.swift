@@ -10,7 +10,7 @@ struct GraphQLServersTests {
 
     private func run(_ path: String, _ arguments: String...) async throws -> BeagleProcess.Outcome {
         let url = try await GraphQLServer.shared.url(path).absoluteString
-        return try await BeagleProcess(["graphql", url, "-H", "X-Test: \(test)"] + arguments).outcome()
+        return try await beagle(["graphql", url, "-H", "X-Test: \(test)"] + arguments)
     }
 
     /// The bodies that the server received.
@@ -23,7 +23,7 @@ struct GraphQLServersTests {
         let query = "query Post($id: ID!) { post(id: $id) { id title } }"
         for flags in [[], ["--get"]] {
             let url = try await GraphQLServer.shared.url(path).absoluteString
-            let run = try await BeagleProcess(["graphql", url, "-q", query, "-v", "id=2"] + flags).outcome()
+            let run = try await beagle(["graphql", url, "-q", query, "-v", "id=2"] + flags)
             #expect(run.exit == 0, "\(run.errors)")
             #expect(try JSONValue(parsing: run.output) == ["post": ["id": "2", "title": "Ünïcode 😀"]])
         }
@@ -45,7 +45,7 @@ struct GraphQLServersTests {
             let url = try await GraphQLServer.shared.url("/strict").absoluteString
             let mutation = "mutation($file: Upload!) { upload(file: $file) { name size } }"
             let arguments = ["-H", "X-Test: \(test)", "-q", mutation, "--upload", "file=@\(file)"]
-            let run = try await BeagleProcess(["graphql", url] + arguments + flags).outcome()
+            let run = try await beagle(["graphql", url] + arguments + flags)
             #expect(run.exit == 0, "\(run.errors)")
             #expect(try JSONValue(parsing: run.output) == ["upload": ["name": "sea.txt", "size": 5]])
             #expect(try await bodies().count == 1)

@@ -133,7 +133,7 @@ struct HARCommandTests {
             var last = paths[0]
             for (ending, flags) in [("zhar", []), ("har.gz", ["--attach"]), ("har", ["--embed"])] {
                 let next = "\(paths[0])-next.\(ending)"
-                let run = try await BeagleProcess(["har", "convert", last, "-o", next] + flags).outcome()
+                let run = try await beagle(["har", "convert", last, "-o", next] + flags)
                 #expect(run.exit == 0, "\(run.errors)")
                 #expect(run.errors == "\(next): 1 entry\n")
                 last = next

@@ -154,7 +154,7 @@ struct HARQuirkCommandTests {
                 try Data(file.text.utf8).write(to: Self.path(directory, index))
             }
             let paths = Self.files.indices.map { Self.path(directory, $0).path }
-            let run = try await BeagleProcess(["har", "validate", "--json"] + paths).outcome()
+            let run = try await beagle(["har", "validate", "--json"] + paths)
             #expect(run.exit == 0, "\(run.errors)")
             let reports = try #require(try run.json()["result"]?["files"]?.array)
             try #require(reports.count == Self.files.count)

@@ -79,7 +79,7 @@ struct HelpTests {
     @Test(arguments: ["outbox flush", "prefetch", "subscribe", "listen", "ws", "crawl"])
     func helpHasNoOptionsThatAreRejected(_ command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
-        let help = try await BeagleProcess(words + ["--help"]).outcome().text
+        let help = try await beagle(words + ["--help"]).text
         #expect(help.contains("--max-time") && !help.contains("--include"))
         #expect(help.contains("--http2") == (command != "ws") && help.contains("--no-compressed") == (command != "ws"))
         #expect(help.contains("--replay") == (command != "prefetch") && !help.contains("--cache-mode <"))

@@ -98,7 +98,7 @@ struct ImageCommandTests {
             let path = "\(directory)/a.png"
             try Data("old".utf8).write(to: URL(fileURLWithPath: path))
             for arguments in [["-o", path], ["-o", path, "-C", "-"], ["-o", "-"]] {
-                let run = try await BeagleProcess(["image", server.url] + arguments).outcome()
+                let run = try await beagle(["image", server.url] + arguments)
                 #expect(run.exit == 101, "\(run.errors)")
                 #expect(run.output.isEmpty)
                 #expect(run.errors.contains("the response is not an image (image/png)"))
@@ -119,7 +119,7 @@ struct ImageCommandTests {
         try await withDirectory { directory in
             let path = "\(directory)/a.png"
             for arguments in [["-o", path], ["-o", path, "-C", "-"], ["-o", "-"]] {
-                let run = try await BeagleProcess(["image", server.url] + arguments).outcome()
+                let run = try await beagle(["image", server.url] + arguments)
                 #expect(run.exit == 63)
                 #expect(run.output.isEmpty)
                 #expect(run.errors.contains("100000 x 1001 pixels") && run.errors.contains("--max-pixels"))

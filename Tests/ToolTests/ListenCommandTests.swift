@@ -111,7 +111,7 @@ struct ListenCommandTests {
 
     @Test(arguments: Self.invalidFlagsAreUsageErrorsArguments)
     func invalidFlagsAreUsageErrors(arguments: [String]) async throws {
-        let run = try await BeagleProcess(["listen", "http://127.0.0.1:9/"] + arguments).outcome()
+        let run = try await beagle(["listen", "http://127.0.0.1:9/"] + arguments)
         #expect(run.exit == 64)
         #expect(run.text.isEmpty && !run.errors.isEmpty)
     }

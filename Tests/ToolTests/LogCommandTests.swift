@@ -221,7 +221,7 @@ struct LogCommandTests {
         try await withDirectory { directory in
             let (path, file) = ("\(directory)/s.har", "\(directory)/o.har")
             try Data(Self.archive.utf8.dropLast(200)).write(to: URL(fileURLWithPath: path))
-            let run = try await BeagleProcess(["log", command, path, "-o", file, "--json"]).outcome()
+            let run = try await beagle(["log", command, path, "-o", file, "--json"])
             #expect(run.exit == 101)
             let error = try run.json()["error"]
             #expect(error?["code"] == "decoding" && error?["file"] == .string(path))
@@ -401,7 +401,7 @@ struct LogCommandTests {
             try Data(text.utf8).write(to: URL(fileURLWithPath: segment))
             let words = "missing before this record: 2 records"
             for run in [["list", path], ["stats", path], ["show", path, "1"], ["report", path, "-o", "-"]] {
-                let outcome = try await BeagleProcess(["log"] + run).outcome()
+                let outcome = try await beagle(["log"] + run)
                 #expect(outcome.exit == 0)
                 #expect(outcome.errors.contains(words), "\(run): \(outcome.errors)")
             }
@@ -424,7 +424,7 @@ struct LogCommandTests {
     func scrubbedArchiveHasNoSecrets(flags: [String]) async throws {
         try await withArchive { path in
             let file = "\(path)-scrubbed.har"
-            let scrub = try await BeagleProcess(["log", "scrub", path, "-o", file] + flags).outcome()
+            let scrub = try await beagle(["log", "scrub", path, "-o", file] + flags)
             #expect(scrub.exit == 0, "\(scrub.errors)")
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(!text.contains(Self.secret))
@@ -474,7 +474,7 @@ struct LogCommandTests {
     @Test(arguments: Self.failuresGiveTheReasonArguments)
     func failuresGiveTheReason(arguments: [String], exit: Int32, hint: String) async throws {
         try await withArchive { path in
-            let run = try await BeagleProcess(["log"] + arguments.map { $0 == "s.har" ? path : $0 }).outcome()
+            let run = try await beagle(["log"] + arguments.map { $0 == "s.har" ? path : $0 })
             #expect(run.exit == exit, "\(run.errors)")
             #expect(run.errors.contains(hint), "\(run.errors)")
             #expect(run.output.isEmpty || arguments.contains("--json"))

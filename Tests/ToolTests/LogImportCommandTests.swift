@@ -54,7 +54,7 @@ struct LogImportCommandTests {
     func archiveIsConvertedToALog(_ command: [String]) async throws {
         try await withArchive { directory, path in
             let log = "\(directory)/new.bglog"
-            let run = try await BeagleProcess(command + [path, "-o", "\(log)/"]).outcome()
+            let run = try await beagle(command + [path, "-o", "\(log)/"])
             #expect(run.exit == 0, "\(run.errors)")
             #expect(run.errors.contains("3 entries"))
             #expect(RequestLog.Reader.isLog(log))
@@ -78,7 +78,7 @@ struct LogImportCommandTests {
             let mode = try FileManager.default.attributesOfItem(atPath: log)[.posixPermissions] as? Int
             #expect(mode == 0o700)
             // A log is converted to a log as well.
-            let again = try await BeagleProcess(command + [log, "-o", "\(directory)/copy.bglog"]).outcome()
+            let again = try await beagle(command + [log, "-o", "\(directory)/copy.bglog"])
             #expect(again.exit == 0, "\(again.errors)")
             let copy = try Recording(contentsOf: "\(directory)/copy.bglog")
             #expect(copy.entries.map(\.started) == recording.entries.map(\.started))
@@ -114,19 +114,19 @@ struct LogImportCommandTests {
             let log = "\(directory)/new.bglog"
             try FileManager.default.createDirectory(atPath: log, withIntermediateDirectories: false)
             #expect(
-                try await BeagleProcess(command + [path, "-o", log]).outcome().exit == 0,
+                try await beagle(command + [path, "-o", log]).exit == 0,
                 "an empty directory is accepted"
             )
             let before = try text(of: log)
-            let run = try await BeagleProcess(command + [path, "-o", log]).outcome()
+            let run = try await beagle(command + [path, "-o", log])
             #expect(run.exit == 23)
             #expect(run.errors.contains("already exists"))
             #expect(try text(of: log) == before)
             let file = "\(directory)/file.bglog"
             try Data("x".utf8).write(to: URL(filePath: file))
-            #expect(try await BeagleProcess(command + [path, "-o", file]).outcome().exit == 23)
+            #expect(try await beagle(command + [path, "-o", file]).exit == 23)
             #expect(try String(contentsOfFile: file, encoding: .utf8) == "x")
-            #expect(try await BeagleProcess(command + [path, "-o", "/proc/no.bglog"]).outcome().exit == 23)
+            #expect(try await beagle(command + [path, "-o", "/proc/no.bglog"]).exit == 23)
         }
     }
 
@@ -146,8 +146,7 @@ struct LogImportCommandTests {
         ["log", "export", "--show-secrets"],
     ])
     func archiveOptionsAreRejectedForLogs(_ arguments: [String]) async throws {
-        let run = try await BeagleProcess(arguments.prefix(2) + ["a.har", "-o", "b.bglog"] + arguments.dropFirst(2))
-            .outcome()
+        let run = try await beagle(arguments.prefix(2) + ["a.har", "-o", "b.bglog"] + arguments.dropFirst(2))
         #expect(run.exit == 64)
         #expect(run.errors.contains(" an archive"))
     }

@@ -26,14 +26,14 @@ struct OutboxCommandTests {
             let keys = ["hex": Data(String(repeating: "a7", count: 32).utf8), "other": Data(repeating: 1, count: 32)]
             for (name, key) in keys { try key.write(to: URL(fileURLWithPath: "\(directory)/\(name)")) }
             let form = ["submit", "\(server.url)/signup", "name=Ana", "--outbox", outbox]
-            #expect(try await BeagleProcess(form + ["--outbox-key", "\(directory)/hex"]).outcome().exit == 105)
+            #expect(try await beagle(form + ["--outbox-key", "\(directory)/hex"]).exit == 105)
             for name in entries(outbox) {
                 let bytes = try #require(FileManager.default.contents(atPath: "\(outbox)/\(name)"))
                 #expect(bytes.range(of: Data("Ana".utf8)) == nil)
             }
             isDown.withLock { $0 = false }
             for key in [[], ["--outbox-key", "\(directory)/other"]] {
-                let flush = try await BeagleProcess(["outbox", "flush", outbox] + key).outcome()
+                let flush = try await beagle(["outbox", "flush", outbox] + key)
                 #expect(flush.exit == 4)
                 #expect(flush.errors.contains("is encrypted, but the outbox has"), "\(flush.errors)")
             }
@@ -51,12 +51,12 @@ struct OutboxCommandTests {
         try await withDirectory { directory in
             let outbox = "\(directory)/forms"
             let form = ["submit", "http://127.0.0.1:\(try closedPort())/in", "password=s3cret", "--outbox", outbox]
-            let sent = try await BeagleProcess(form).outcome()
+            let sent = try await beagle(form)
             #expect(sent.exit == 7)
             let reason = #"the outbox did not keep the request: its field "password" is secret"#
             #expect(sent.errors.contains(reason), "\(sent.errors)")
             #expect(entries(outbox) == [])
-            #expect(try await BeagleProcess(form + ["--outbox-secrets"]).outcome().exit == 105)
+            #expect(try await beagle(form + ["--outbox-secrets"]).exit == 105)
             #expect(entries(outbox).count == 1)
         }
     }
@@ -119,7 +119,7 @@ struct OutboxCommandTests {
         try await withDirectory { directory in
             try await withBackend { url in
                 let form = ["\(url)/signup?answer=lost", "name=Ana", "email=a@b.c"]
-                let run = try await BeagleProcess(["submit"] + form + ["--outbox", directory]).outcome()
+                let run = try await beagle(["submit"] + form + ["--outbox", directory])
                 #expect(run.exit == 105)
                 let flush = try await beagle("outbox", "flush", directory)
                 #expect(flush.exit == 0)
@@ -171,7 +171,7 @@ struct OutboxCommandTests {
             let urls = try ["http://127.0.0.1:\(closedPort())", "http://localhost:\(closedPort())"]
             for url in urls { _ = try await beagle("submit", url, "a=1", "--outbox", directory) }
             for flags in [["-H", "Authorization: k3y"], ["--user", "ana:k3y"], ["--cookie", "a=k3y"]] {
-                let run = try await BeagleProcess(["outbox", "flush", directory] + flags).outcome()
+                let run = try await beagle(["outbox", "flush", directory] + flags)
                 #expect(run.exit == 64)
                 #expect(run.errors.contains("forms for 2 servers") && !run.errors.contains("k3y"))
             }

@@ -59,7 +59,7 @@ struct OutputTests {
         let isUnbuildable = ["bad_url", "unsupported_scheme", "bad_request"].contains(bad.code)
         #expect(run.errors.contains("; nothing was sent\n") == isUnbuildable)
 
-        let outcome = try await BeagleProcess(bad.arguments + ["--json"]).outcome()
+        let outcome = try await beagle(bad.arguments + ["--json"])
         #expect(outcome.exit == bad.exit)
         let json = try outcome.json()
         #expect(json["ok"] == false)
@@ -166,11 +166,11 @@ struct OutputTests {
     func offlineShowsTheRequestAndSendsNothing(_ command: [String]) async throws {
         let server = try LoopbackServer(.response(200, [:], ""))
         let arguments = command + ["\(server.url)/a", "--offline", "-H", "X-A: b"]
-        let run = try await BeagleProcess(arguments).outcome()
+        let run = try await beagle(arguments)
         #expect(run.exit == 0)
         #expect(run.lines.first == "\(command[0] == "submit" ? "POST" : "GET") \(server.url)/a")
         #expect(run.lines.contains("X-A: b"))
-        let json = try await BeagleProcess(arguments + ["--json"]).outcome().json()
+        let json = try await beagle(arguments + ["--json"]).json()
         #expect(json["result"]?["url"] == .string("\(server.url)/a"))
         #expect(server.record.connections == 0)
     }
@@ -184,11 +184,11 @@ struct OutputTests {
     func offlineShowsTheRequestThatWouldBeSent(_ command: [String]) async throws {
         let server = try LoopbackServer(.response(200, [:], ""))
         let arguments = [command[0], "\(server.url)/a/../b/.?c"] + command.dropFirst() + ["-H", "Cookie: a=b"]
-        let shown = try await BeagleProcess(arguments + ["--offline", "--show-secrets"]).outcome()
-        let json = try await BeagleProcess(arguments + ["--offline", "--show-secrets", "--json"]).outcome().json()
+        let shown = try await beagle(arguments + ["--offline", "--show-secrets"])
+        let json = try await beagle(arguments + ["--offline", "--show-secrets", "--json"]).json()
         #expect(server.record.connections == 0)
 
-        _ = try await BeagleProcess(arguments).outcome()
+        _ = try await beagle(arguments)
         let sent = try #require(server.requests.first)
         let lines = ["\(sent.method) \(server.url)\(sent.target)"] + sent.fields.map { "\($0.name): \($0.value)" }
         #expect(shown.text.hasPrefix("\(lines.joined(separator: "\n"))\n"))
@@ -204,7 +204,7 @@ struct OutputTests {
 
     @Test(arguments: Self.offlineRejectsInvalidRequestsArguments)
     func offlineRejectsInvalidRequests(_ flags: [String], _ exit: Int32) async throws {
-        let run = try await BeagleProcess(["raw", "http://127.0.0.1:1/", "--offline"] + flags).outcome()
+        let run = try await beagle(["raw", "http://127.0.0.1:1/", "--offline"] + flags)
         #expect(run.exit == exit)
         #expect(run.output.isEmpty)
     }
@@ -215,11 +215,11 @@ struct OutputTests {
             "raw", "http://127.0.0.1:1/a?token=hidden", "-H", "Authorization: Bearer hidden", "-H", "Cookie: a=hidden",
             "-d", "hidden", "--offline",
         ]
-        let run = try await BeagleProcess(arguments + flags).outcome()
+        let run = try await beagle(arguments + flags)
         #expect(run.exit == 0)
         #expect(!run.text.contains("hidden"))
         #expect(run.text.contains("REDACTED"))
-        let all = try await BeagleProcess(arguments + flags + ["--show-secrets"]).outcome()
+        let all = try await beagle(arguments + flags + ["--show-secrets"])
         #expect(all.text.split(separator: "hidden", omittingEmptySubsequences: false).count == 5)
     }
 
@@ -234,10 +234,10 @@ struct OutputTests {
 
     @Test(arguments: Self.invalidCommandLineIsReportedWithoutSecretsArguments)
     func invalidCommandLineIsReportedWithoutSecrets(_ arguments: [String]) async throws {
-        let run = try await BeagleProcess(arguments + ["--json"]).outcome()
+        let run = try await beagle(arguments + ["--json"])
         #expect(run.exit == 3 || run.exit == 64)
         #expect(try run.json()["error"]?["message"]?.string?.isEmpty == false)
-        let plain = try await BeagleProcess(arguments).outcome()
+        let plain = try await beagle(arguments)
         #expect(!(run.text + run.errors + plain.text + plain.errors).contains("hidden"))
     }
 
@@ -380,7 +380,7 @@ struct SecretOutputTests {
     @Test(arguments: [[], ["-v"], ["--json"]])
     func reasonPhraseIsRedacted(_ flags: [String]) async throws {
         let server = try LoopbackServer(.raw("HTTP/1.1 401 no \(Self.secret)\r\nContent-Length: 0\r\n\r\n"))
-        expectNoSecret(try await BeagleProcess(["raw", server.url] + flags).outcome())
+        expectNoSecret(try await beagle(["raw", server.url] + flags))
     }
 
     @Test func problemDetailsAreRedacted() async throws {
@@ -388,14 +388,14 @@ struct SecretOutputTests {
         let server = try LoopbackServer(
             .response(422, ["Content-Type": "application/problem+json"], "\(body)")
         )
-        let run = try await BeagleProcess(["submit", server.url, "a=b"]).outcome()
+        let run = try await beagle(["submit", server.url, "a=b"])
         #expect(!run.errors.contains("hunter2") && run.errors.contains("REDACTED"), "\(run.errors)")
     }
 
     @Test func graphQLErrorMessageIsRedacted() async throws {
         let body = JSONValue.object(["data": .null, "errors": .array([.object(["message": .string(Self.secret)])])])
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "\(body)"))
-        let run = try await BeagleProcess(["graphql", server.url, "-q", "{a}"]).outcome()
+        let run = try await beagle(["graphql", server.url, "-q", "{a}"])
         #expect(run.exit == 102)
         #expect(!run.errors.contains("hunter2") && run.errors.contains("REDACTED"), "\(run.errors)")
     }
@@ -404,7 +404,7 @@ struct SecretOutputTests {
         "//u:hunter2@127.0.0.1/x", "u:hunter2@127.0.0.1/x", "u:hunter2/x@127.0.0.1", "http:/u:hunter2@h/",
     ])
     func invalidURLIsRedacted(_ url: String) async throws {
-        expectNoSecret(try await BeagleProcess(["raw", url]).outcome())
+        expectNoSecret(try await beagle(["raw", url]))
     }
 
     @Test(arguments: [
@@ -418,7 +418,7 @@ struct SecretOutputTests {
             let environment = ["http_proxy": proxy, "no_proxy": "", "all_proxy": ""]
             let words = ["raw", "http://127.0.0.1:9/", "-m", "5", "--record", log]
             expectNoSecret(try await BeagleProcess(words, environment: environment).outcome())
-            let shown = try await BeagleProcess(["log", "show", log, "1"]).outcome()
+            let shown = try await beagle(["log", "show", log, "1"])
             #expect(shown.exit == 0 && !shown.text.contains("hunter2"), "\(shown.text)")
             for name in try FileManager.default.subpathsOfDirectory(atPath: log) {
                 let data = FileManager.default.contents(atPath: "\(log)/\(name)") ?? Data()

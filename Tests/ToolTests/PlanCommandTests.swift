@@ -36,14 +36,14 @@ struct PlanCommandTests {
     @Test func linesAreWrittenToAFile() async throws {
         let other = #"{"_beagleComponent_":"beagle:text","text":"other"}"#
         try await withFiles([DemoScreens.home, other, ""]) { files in
-            let run = try await BeagleProcess(["plan", files[0], "-o", files[2]]).outcome()
+            let run = try await beagle(["plan", files[0], "-o", files[2]])
             #expect(run.exit == 0 && run.output.isEmpty)
             let lines = try String(contentsOfFile: files[2], encoding: .utf8).split(separator: "\n").map(String.init)
             #expect(lines == Self.home)
-            let difference = try await BeagleProcess(["plan", "--diff", files[0], files[1], "-o", files[2]]).outcome()
+            let difference = try await beagle(["plan", "--diff", files[0], files[1], "-o", files[2]])
             #expect(difference.exit == 104 && difference.output.isEmpty)
             #expect(try String(contentsOfFile: files[2], encoding: .utf8).hasPrefix("- "))
-            #expect(try await BeagleProcess(["plan", files[0], "--json", "-o", files[2]]).outcome().exit == 64)
+            #expect(try await beagle(["plan", files[0], "--json", "-o", files[2]]).exit == 64)
         }
     }
 
@@ -143,8 +143,8 @@ struct PlanCommandTests {
         let old = try site(["/a": 1_000, "/b": 500, "/c": 100, "/d": 100])
         let new = try site(["/a": 3_000, "/b": 500, "/c": 0, "/d": 50])
         let urls = ["\(old.url)/", "\(new.url)/"]
-        #expect(try await BeagleProcess(["plan", "--diff"] + urls).outcome().exit == 0)
-        let run = try await BeagleProcess(["plan", "--diff", "--images"] + urls).outcome()
+        #expect(try await beagle(["plan", "--diff"] + urls).exit == 0)
+        let run = try await beagle(["plan", "--diff", "--images"] + urls)
         #expect(run.exit == 104)
         #expect(
             run.lines == ["~ image  /a: bytes 1.0 kB -> 3.0 kB", "~ image  /d: bytes 100 B -> 50 B"],
@@ -152,7 +152,7 @@ struct PlanCommandTests {
         )
         #expect(run.errors.contains("not compared: 1, such as /c: 404 Not Found"), "\(run.errors)")
         #expect(old.requests.map(\.target).sorted() == ["/", "/", "/a", "/b", "/c", "/d"])
-        let json = try await BeagleProcess(["plan", "--diff", "--images", "--json"] + urls).outcome().json()["error"]
+        let json = try await beagle(["plan", "--diff", "--images", "--json"] + urls).json()["error"]
         #expect(json?["changed"]?[0]?["differs"] == ["bytes"])
         #expect(json?["changed"]?[0]?["bytes"] == ["old": 1_000, "new": 3_000])
         #expect(json?["changed"]?.array?.count == 2)
@@ -164,11 +164,11 @@ struct PlanCommandTests {
         let urls = ["\(old.url)/", "\(new.url)/"]
         try await withDirectory { directory in
             let recorded = ["plan", "--diff", "--images", "--record", "\(directory)/a.bglog"] + urls
-            #expect(try await BeagleProcess(recorded).outcome().exit == 104)
+            #expect(try await beagle(recorded).exit == 104)
             old.stop()
             new.stop()
             let replayed = ["plan", "--diff", "--replay", "\(directory)/a.bglog"] + urls
-            let run = try await BeagleProcess(replayed).outcome()
+            let run = try await beagle(replayed)
             #expect(run.lines == ["~ image  /a: bytes 1.0 kB -> 2.0 kB"], "\(run.text) \(run.errors)")
             #expect(!run.errors.contains("not compared"))
         }
@@ -177,7 +177,7 @@ struct PlanCommandTests {
     @Test func imagesOfFilesNeedABase() async throws {
         let screens = [1, 2].map { ScriptedSite.Page.screen(remoteImage("/i"), "{\"a\": \($0)}").document }
         try await withFiles(screens) { files in
-            let run = try await BeagleProcess(["plan", "--diff", "--images"] + files.prefix(2)).outcome()
+            let run = try await beagle(["plan", "--diff", "--images"] + files.prefix(2))
             #expect(run.exit == 0 && run.errors.contains("/i: a file has no base URL; add --base"), "\(run.errors)")
         }
     }
@@ -229,14 +229,14 @@ struct PlanCommandTests {
         (["/tmp"], "cannot read /tmp: it is not a regular file"),
     ])
     func unreadableFileHasTheReasonOrAdvice(_ arguments: [String], _ text: String) async throws {
-        let run = try await BeagleProcess(["plan"] + arguments).outcome()
+        let run = try await beagle(["plan"] + arguments)
         #expect(run.exit == 26 && run.errors.contains(text), "\(run.errors)")
     }
 
     @Test func commandForURLsNamesTheOneForFiles() async throws {
         try await withFiles([DemoScreens.home]) { files in
             for command in ["fetch", "crawl"] {
-                let run = try await BeagleProcess([command, files[0]]).outcome()
+                let run = try await beagle([command, files[0]])
                 #expect(run.exit == 3 && run.errors.contains("is a file, not a URL"), "\(run.errors)")
                 #expect(run.errors.contains("use 'beagle plan' for the screen in a file"))
             }
@@ -249,7 +249,7 @@ struct PlanCommandTests {
         ["a", "--custom", "custom:a.b=video"],
     ])
     func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {
-        let run = try await BeagleProcess(["plan"] + arguments).outcome()
+        let run = try await beagle(["plan"] + arguments)
         #expect(run.exit == 64 && run.output.isEmpty)
     }
 

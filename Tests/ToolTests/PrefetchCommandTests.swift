@@ -22,9 +22,9 @@ struct PrefetchCommandTests {
                 return url
             }
             let offline = ["--cache", cache, "--cache-mode", "cache-only"]
-            let screen = try await BeagleProcess(["fetch", "\(url)/details"] + offline).outcome()
+            let screen = try await beagle(["fetch", "\(url)/details"] + offline)
             #expect(screen.exit == 0 && screen.text == "\(DemoScreens.details)\n", "\(screen.errors)")
-            let image = try await BeagleProcess(["image", "\(url)/img/logo.png", "-o", "-"] + offline).outcome()
+            let image = try await beagle(["image", "\(url)/img/logo.png", "-o", "-"] + offline)
             #expect(image.exit == 0 && !image.output.isEmpty, "\(image.errors)")
         }
     }
@@ -53,12 +53,12 @@ struct PrefetchCommandTests {
         try await withDirectory { directory in
             try await withBackend { url in
                 let arguments = ["prefetch", "\(url)/faults", "--depth", "1", "--cache", "\(directory)/cache"]
-                let run = try await BeagleProcess(arguments).outcome()
+                let run = try await beagle(arguments)
                 #expect(run.exit == 107)
                 let missing = run.lines.filter { $0.hasPrefix("missing") }
                 #expect(missing.count == 2, "\(run.text)")
                 #expect(missing.contains { $0.contains("/faults/missing  ") && $0.contains("404") }, "\(run.text)")
-                let report = try await BeagleProcess(arguments + ["--json"]).outcome().json()["error"]?["report"]
+                let report = try await beagle(arguments + ["--json"]).json()["error"]?["report"]
                 let json = report?["missing"]?.array ?? []
                 #expect(json.contains { $0["code"] == "status" && $0["parent"] == .string("\(url)/faults") }, "\(json)")
             }
@@ -76,10 +76,10 @@ struct PrefetchCommandTests {
             let cached = [
                 "prefetch", "\(server.url)/", "--images", "--cache", "\(directory)/cache", "-H", "X-Tenant: 42",
             ]
-            let run = try await BeagleProcess(cached).outcome()
+            let run = try await beagle(cached)
             #expect(run.exit == 107 && run.errors.contains("--cache-user"), "\(run.text)\(run.errors)")
             let page = ["fetch", "\(server.url)/", "--html", "\(directory)/a.html", "-H", "X-Tenant: 42"]
-            _ = try await BeagleProcess(page).outcome()
+            _ = try await beagle(page)
             #expect(server.requests.allSatisfy { $0.has("x-tenant") })
             #expect(other.requests.count >= 2)
             #expect(!other.requests.contains { $0.has("x-tenant") })
@@ -98,9 +98,9 @@ struct PrefetchCommandTests {
                 "prefetch", "\(server.url)/", "--images", "--cache", "\(directory)/cache", "--user", "ana:s3cret", "-H",
                 "X-Api-Key: 0123456789",
             ]
-            let run = try await BeagleProcess(arguments).outcome()
+            let run = try await beagle(arguments)
             #expect(run.exit == 107 && run.errors.contains("--cache-user"), "\(run.text)\(run.errors)")
-            #expect(try await BeagleProcess(arguments + ["--cache-user", "ana"]).outcome().exit == 0)
+            #expect(try await beagle(arguments + ["--cache-user", "ana"]).exit == 0)
             #expect(server.requests.allSatisfy { $0.has("authorization") && $0.has("x-api-key") })
             #expect(!other.requests.isEmpty)
             #expect(!other.requests.contains { $0.has("authorization") || $0.has("x-api-key") })
@@ -113,7 +113,7 @@ struct PrefetchCommandTests {
         ["http://h", "--cache", "c", "--cache-mode", "http"], ["http://h", "--cache", "c", "--offline"],
     ])
     func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {
-        let run = try await BeagleProcess(["prefetch"] + arguments).outcome()
+        let run = try await beagle(["prefetch"] + arguments)
         #expect(run.exit == 64 && run.output.isEmpty)
     }
 }

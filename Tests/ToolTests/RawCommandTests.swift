@@ -39,7 +39,7 @@ struct RawCommandTests {
 
     @Test(arguments: Self.invalidSpeedIsAUsageErrorArguments)
     func invalidSpeedIsAUsageError(_ flags: [String]) async throws {
-        #expect(try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + flags).outcome().exit == 64)
+        #expect(try await beagle(["raw", "http://127.0.0.1:1/"] + flags).exit == 64)
     }
 
     @Test func requestIsSentAsSpecified() async throws {

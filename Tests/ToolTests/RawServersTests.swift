@@ -19,7 +19,7 @@ struct RawServersTests {
     /// Sends a request over TLS to a server whose certificate authority is trusted.
     private func run(_ port: UInt16, _ flags: [String]) async throws -> BeagleProcess.Outcome {
         let trust = ["--cacert", Self.certificate("ca.pem")]
-        return try await BeagleProcess(["raw", "https://localhost:\(port)/"] + trust + flags).outcome()
+        return try await beagle(["raw", "https://localhost:\(port)/"] + trust + flags)
     }
 
     private static let pass = ["--pass", "open sesame"]
@@ -55,7 +55,7 @@ struct RawServersTests {
     @Test func untrustedServerIsRejected() async throws {
         let url = "https://localhost:\(ports.secure)/"
         for flags in [[], ["--cacert", Self.certificate("self-signed.pem")]] {
-            let run = try await BeagleProcess(["raw", url] + flags).outcome()
+            let run = try await beagle(["raw", url] + flags)
             #expect(run.exit == 60)
             #expect(run.errors.contains("--cacert"), "\(run.errors)")
             #expect(run.output.isEmpty)

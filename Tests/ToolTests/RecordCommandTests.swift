@@ -102,35 +102,22 @@ struct RecordCommandTests {
         }
     }
 
-    /// A signal ends the tool before the program starts, and the program afterwards. The delays exceed the time that it
-    /// takes to start the program.
+    /// A signal ends the tool before the program starts, and the program afterwards. The delays approach the time that
+    /// it takes to start the program.
     @Test(.timeLimit(.minutes(5))) func earlySignalsAreNotLost() async throws {
         try await withDirectory { directory in
-            func start() throws -> BeagleProcess {
-                let program = ["/bin/sh", "-c", "echo ready; exec sleep 600"]
-                return try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--"] + program)
-            }
-            // The minimum of three, because other tests may delay one by seconds.
-            var duration = Duration.seconds(3)
-            for _ in 0..<3 {
-                let began = ContinuousClock.now
-                let process = try start()
-                #expect(await process.line() == "ready")
-                duration = min(duration, ContinuousClock.now - began)
-                kill(process.identifier, SIGTERM)
-                #expect(await process.outcome().exit == 143)
-            }
+            let arguments = ["record", "-o", "\(directory)/a.bglog", "--", "/bin/sleep", "600"]
             var exits: Set<Int32> = []
-            var moment = 0
-            // On a busy machine, the program takes longer to start.
-            while moment < 30 || (exits.count < 2 && moment < 300) {
-                defer { moment += 1 }
-                let process = try start()
-                try await Task.sleep(for: duration * moment / 15)
+            var (delay, step) = (Duration.zero, Duration.milliseconds(10))
+            for attempt in 0..<30 {
+                let process = try BeagleProcess(arguments)
+                try await Task.sleep(for: delay)
                 kill(process.identifier, SIGTERM)
                 let outcome = await process.outcome()
-                #expect([-1, 143].contains(outcome.exit), "\(moment) of 30: \(outcome)")
+                try #require([-1, 143].contains(outcome.exit), "after \(delay), attempt \(attempt): \(outcome)")
                 exits.insert(outcome.exit)
+                step = exits.contains(143) ? max(step / 2, .milliseconds(1)) : step * 2
+                delay = max(.zero, outcome.exit == 143 ? delay - step : delay + step)
             }
             #expect(exits == [-1, 143])
         }

@@ -50,7 +50,7 @@ struct ReplayCommandTests {
         let server = try LoopbackServer(.response(200, fields, "\(answer)"))
         return try await withDirectory { directory in
             let path = try archive([("GET", "https://api.example.com/a?token=x", [:], recorded)], in: directory)
-            return try await BeagleProcess(["replay", path, "--target", server.url] + flags).outcome()
+            return try await beagle(["replay", path, "--target", server.url] + flags)
         }
     }
 
@@ -68,7 +68,7 @@ struct ReplayCommandTests {
             let whole = try Data(contentsOf: URL(fileURLWithPath: path))
             try whole.dropLast(60).write(to: URL(fileURLWithPath: path))
             let arguments = ["replay", path, "--target", server.url, "--json"] + flags
-            let run = try await BeagleProcess(arguments).outcome()
+            let run = try await beagle(arguments)
             #expect(run.exit == 101, "\(run.errors)")
             let error = try run.json()["error"]
             #expect(error?["warnings"]?.array?.count == 1)
@@ -96,11 +96,11 @@ struct ReplayCommandTests {
             #expect(text.contains(content))
             try Data(text.replacing(content, with: #""_file":"none""#).utf8).write(to: URL(fileURLWithPath: path))
             let arguments = ["replay", path, "--diff", "--target", server.url]
-            let run = try await BeagleProcess(arguments).outcome()
+            let run = try await beagle(arguments)
             #expect(run.exit == 104)
             #expect(run.lines.last == "0 same, 1 unchecked, 0 different, 0 failed, 0 skipped")
             #expect(run.errors.contains("--allow-missing-bodies"))
-            #expect(try await BeagleProcess(arguments + ["--allow-missing-bodies"]).outcome().exit == 0)
+            #expect(try await beagle(arguments + ["--allow-missing-bodies"]).exit == 0)
         }
     }
 
@@ -135,7 +135,7 @@ struct ReplayCommandTests {
         try await withDirectory { directory in
             let path = try archive([("GET", "https://h/", ["Authorization": "Bearer REDACTED"], 1)], in: directory)
             let arguments = ["replay", path, "--diff", "--target", server.url]
-            let without = try await BeagleProcess(arguments).outcome()
+            let without = try await beagle(arguments)
             #expect(without.exit == 0)
             #expect(without.text.contains("the recording does not contain the secret in Authorization"))
             #expect(without.errors.contains("no response was compared"))
@@ -158,7 +158,7 @@ struct ReplayCommandTests {
             )
             func targets(_ flags: String...) async throws -> [String] {
                 let before = server.requests.count
-                let run = try await BeagleProcess(["replay", path, "--diff", "--target", server.url] + flags).outcome()
+                let run = try await beagle(["replay", path, "--diff", "--target", server.url] + flags)
                 #expect(run.exit == 0)
                 return server.requests.dropFirst(before).map(\.target)
             }
@@ -176,7 +176,7 @@ struct ReplayCommandTests {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
         try await withDirectory { directory in
             let path = try archive([("GET", "https://one/1", [:], 1), ("GET", "https://two/2", [:], 1)], in: directory)
-            let run = try await BeagleProcess(["replay", path, "--diff", "--target", "two=\(server.url)"]).outcome()
+            let run = try await beagle(["replay", path, "--diff", "--target", "two=\(server.url)"])
             #expect(run.exit == 0)
             #expect(server.requests.map(\.target) == ["/2"])
             #expect(run.text.contains("no target is set for requests to one"))
@@ -188,7 +188,7 @@ struct ReplayCommandTests {
         try await withDirectory { directory in
             let path = try archive([("GET", "https://h/", [:], 1)], in: directory)
             for flags in [["--diff"], []] {
-                let run = try await BeagleProcess(["replay", path, "--target", server.url] + flags).outcome()
+                let run = try await beagle(["replay", path, "--target", server.url] + flags)
                 #expect(run.exit == 52)
                 #expect(run.text.contains("failed"))
                 #expect(run.errors.hasPrefix("beagle:"))
@@ -264,7 +264,7 @@ struct ReplayCommandTests {
 
     @Test(arguments: Self.invalidCommandLineExitsWith64Arguments)
     func invalidCommandLineExitsWith64(_ flags: [String], _ words: String) async throws {
-        let run = try await BeagleProcess(["replay", "none.har"] + flags).outcome()
+        let run = try await beagle(["replay", "none.har"] + flags)
         #expect(run.exit == 64)
         #expect(run.errors.contains(words), "\(run.errors)")
         #expect(run.output.isEmpty || flags.contains("--json"))
@@ -294,23 +294,23 @@ struct ReplayCommandTests {
         try await withDirectory { directory in
             let both = try archive([("GET", "https://h/1", [:], 1), ("DELETE", "https://h/2", [:], 1)], in: directory)
             let arguments = ["replay", both, "--target", server.url] + flags
-            let run = try await BeagleProcess(arguments).outcome()
+            let run = try await beagle(arguments)
             #expect(run.exit == 0)
             #expect(run.text.contains("skipped: 1") || run.text.contains("1 same, 0 different, 0 failed, 1 skipped"))
             #expect(run.text.contains("DELETE may change data on the server"))
             #expect(run.errors.isEmpty, "\(run.errors)")
-            let strict = try await BeagleProcess(arguments + ["--fail-on-skip"]).outcome()
+            let strict = try await beagle(arguments + ["--fail-on-skip"])
             #expect(strict.exit == 103)
             #expect(strict.text.contains("DELETE may change data on the server"))
             #expect(strict.errors.contains("skipped entries: 1"))
-            let json = try await BeagleProcess(arguments + ["--fail-on-skip", "--json"]).outcome().json()
+            let json = try await beagle(arguments + ["--fail-on-skip", "--json"]).json()
             #expect(json["error"]?["code"] == "skipped" && json["exit"] == 103)
             #expect(json["error"]?["report"] != nil)
             let one = try archive([("GET", "https://h/1", [:], 1)], in: directory)
             let whole = ["replay", one, "--target", server.url, "--fail-on-skip"] + flags
-            #expect(try await BeagleProcess(whole).outcome().exit == 0)
+            #expect(try await beagle(whole).exit == 0)
             let none = try archive([("DELETE", "https://h/2", [:], 1)], in: directory)
-            let nothing = try await BeagleProcess(["replay", none, "--target", server.url] + flags).outcome()
+            let nothing = try await beagle(["replay", none, "--target", server.url] + flags)
             #expect(nothing.exit == 0)
             #expect(nothing.errors.contains("skipped"))
         }
@@ -321,7 +321,7 @@ struct ReplayCommandTests {
         try await withDirectory { directory in
             let path = try archive([("GET", "https://h/1", [:], 1), ("PUT", "https://h/2", [:], 1)], in: directory)
             let arguments = ["replay", path, "--diff", "--fail-on-skip", "--target", server.url]
-            #expect(try await BeagleProcess(arguments).outcome().exit == 104)
+            #expect(try await beagle(arguments).exit == 104)
         }
     }
 

@@ -93,6 +93,6 @@ struct RetryFlagTests {
         ]
     )
     func invalidFlagsAreUsageErrors(_ flags: [String]) async throws {
-        #expect(try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + flags).outcome().exit == 64)
+        #expect(try await beagle(["raw", "http://127.0.0.1:1/"] + flags).exit == 64)
     }
 }

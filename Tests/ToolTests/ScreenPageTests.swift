@@ -335,8 +335,8 @@ struct ScreenPageTests {
         }
         try await withDirectory { directory in
             let stored = ["fetch", server.url, "--cache", "\(directory)/cache"]
-            #expect(try await BeagleProcess(stored).outcome().exit == 0)
-            let run = try await BeagleProcess(stored + ["--html", "\(directory)/a.html"] + flags).outcome()
+            #expect(try await beagle(stored).exit == 0)
+            let run = try await beagle(stored + ["--html", "\(directory)/a.html"] + flags)
             #expect(run.exit == 0, "\(run.errors)")
             #expect(run.errors.contains("from the cache"))
             #expect(try String(contentsOfFile: "\(directory)/a.html", encoding: .utf8).contains(">stored</p>"))

@@ -12,7 +12,7 @@ struct SubmitCommandTests {
     ])
     func rejectedFieldsAreListed(_ flags: [String]) async throws {
         try await withBackend { url in
-            let run = try await BeagleProcess(["submit", "\(url)/signup", "name=", "email=x"] + flags).outcome()
+            let run = try await beagle(["submit", "\(url)/signup", "name=", "email=x"] + flags)
             #expect(run.exit == 22)
             #expect(run.output.isEmpty)
             #expect(run.errors.contains("422 Unprocessable Content"))
@@ -123,7 +123,7 @@ struct SubmitCommandTests {
     @Test(arguments: Self.invalidFieldsFailBeforeSendingArguments)
     func invalidFieldsFailBeforeSending(_ flags: [String], _ exit: Int32, _ words: String) async throws {
         let server = try LoopbackServer(.response(200))
-        let run = try await BeagleProcess(["submit", server.url] + flags).outcome()
+        let run = try await beagle(["submit", server.url] + flags)
         #expect(run.exit == exit)
         #expect(run.errors.contains(words), "\(run.errors)")
         #expect(!run.errors.contains("secret"))

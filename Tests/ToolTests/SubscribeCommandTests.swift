@@ -172,11 +172,11 @@ struct SubscribeCommandTests {
     @Test func codeAndReasonOfACloseAreShown() async throws {
         let server = try Self.socket("graphql-transport-ws", says: 8, Data([0x11, 0x33] + "Forbidden".utf8))
         let arguments = ["subscribe", server.url, "-q", query, "--over", "ws", "--retry", "0"]
-        let run = try await BeagleProcess(arguments).outcome()
+        let run = try await beagle(arguments)
         #expect(run.exit == 56)
         #expect(run.errors.hasPrefix("beagle: \(server.url)"), "\(run.errors)")
         #expect(run.errors.contains("4403 \"Forbidden\""))
-        let error = try await BeagleProcess(arguments + ["--json"]).outcome().json()["error"]
+        let error = try await beagle(arguments + ["--json"]).json()["error"]
         #expect(error?["close"] == ["code": 4403, "reason": "Forbidden"])
         #expect(error?["url"]?.string?.hasPrefix(server.url) == true)
     }
@@ -214,7 +214,7 @@ struct SubscribeCommandTests {
         try await withBackend { url in
             for flags in [[], ["--over", "ws"], ["--over", "sse"]] {
                 let arguments = ["subscribe", "\(url)/graphql", "-q", "subscription { n: count(to: 3) }"]
-                let run = try await BeagleProcess(arguments + flags).outcome()
+                let run = try await beagle(arguments + flags)
                 #expect(run.exit == 0, "\(run.errors)")
                 #expect(run.lines == (1...3).map { #"{"data":{"n":\#($0)}}"# })
             }
@@ -270,12 +270,12 @@ struct SubscribeCommandTests {
     func webSocketIsPreferredAndReceivesTheParameters() async throws {
         let url = try await GraphQLServer.shared.url("/graphql", scheme: "ws").absoluteString
         let arguments = ["subscribe", url, "-q", "subscription { connection }"]
-        let run = try await BeagleProcess(arguments + ["--connection-params", #"{"token":"x"}"#]).outcome()
+        let run = try await beagle(arguments + ["--connection-params", #"{"token":"x"}"#])
         #expect(run.exit == 0, "\(run.errors)")
         #expect(run.lines == [#"{"data":{"connection":{"token":"x"}}}"#])
-        let refused = try await BeagleProcess(
+        let refused = try await beagle(
             arguments + ["--connection-params", #"{"reject":true}"#, "--retry", "0", "--json"]
-        ).outcome()
+        )
         #expect(refused.exit != 0)
         #expect(try refused.json()["ok"] == false)
     }
@@ -283,7 +283,7 @@ struct SubscribeCommandTests {
     @Test func rejectedHandshakeIsReportedWithItsStatus() async throws {
         let server = try LoopbackServer(.response(401, [:], Data("who?".utf8)))
         let arguments = ["subscribe", server.url, "-q", query, "--over", "ws", "--retry", "0", "--json"]
-        let run = try await BeagleProcess(arguments).outcome()
+        let run = try await beagle(arguments)
         #expect(run.exit != 0)
         let error = try run.json()["error"]
         #expect(error?["code"] == "status")
@@ -316,7 +316,7 @@ struct SubscribeCommandTests {
 
     @Test(arguments: Self.invalidArgumentsAreUsageErrorsArguments)
     func invalidArgumentsAreUsageErrors(_ arguments: [String]) async throws {
-        #expect(try await BeagleProcess(arguments).outcome().exit == 64)
+        #expect(try await beagle(arguments).exit == 64)
     }
 
     @Test func queryIsRejected() async throws {

@@ -63,7 +63,7 @@ struct UploadFlagTests {
     ) async throws {
         let server = try LoopbackServer(.chunked([Data(count: 1024)]))
         for arguments in [[], ["-o", "/dev/null"]] {
-            let run = try await BeagleProcess(["raw", server.url, "--max-filesize", limit] + arguments).outcome()
+            let run = try await beagle(["raw", server.url, "--max-filesize", limit] + arguments)
             #expect(run.exit == exit, "\(run.errors)")
             #expect(exit == 0 || run.errors.contains("--max-filesize"))
         }

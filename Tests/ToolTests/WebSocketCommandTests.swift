@@ -110,7 +110,7 @@ struct WebSocketCommandTests {
         ]
     )
     func invalidArgumentsAreUsageErrors(_ arguments: [String]) async throws {
-        #expect(try await BeagleProcess(arguments).outcome().exit == 64)
+        #expect(try await beagle(arguments).exit == 64)
     }
 
     @Test func invalidValuesAreReportedWithTheirFlags() async throws {

@@ -15,7 +15,8 @@ enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
         case .always: true
         case .never: false
         case .auto:
-            isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+            Terminal.exists(on: descriptor) && environment["NO_COLOR", default: ""].isEmpty
+                && environment["TERM"] != "dumb"
         }
     }
 }

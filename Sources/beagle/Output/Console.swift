@@ -16,6 +16,9 @@ enum Style: String {
 final class Console: Sendable {
     private let colorsOutput: Bool
     private let colorsNotes: Bool
+    private let collected = CollectedOutput.current
+    /// Whether a progress bar would be visible.
+    let hasTerminal = Terminal.exists(on: STDERR_FILENO)
     /// The progress bar on standard error, which the next note must clear first.
     private let bar = Lock("")
 
@@ -26,7 +29,7 @@ final class Console: Sendable {
 
     /// Writes a result.
     func write(_ bytes: Data) {
-        Self.write(bytes, to: STDOUT_FILENO)
+        write(bytes, to: STDOUT_FILENO)
     }
 
     /// Writes a line of a result.
@@ -42,20 +45,17 @@ final class Console: Sendable {
     /// Writes a line to standard error. The caller has already redacted secrets.
     func note(asIs text: String) {
         showBar("")
-        Self.write(Data("\(text)\n".utf8), to: STDERR_FILENO)
+        write(Data("\(text)\n".utf8), to: STDERR_FILENO)
     }
 
     /// Replaces the last line of the terminal. An empty text clears it.
     func showBar(_ text: String) {
         bar.withLock { bar in
             guard text != bar else { return }
-            Self.write(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
+            write(Data("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
             bar = text
         }
     }
-
-    /// Whether a progress bar would be visible.
-    var hasTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Returns text in a style, for standard output.
     func styled(_ text: String, _ style: Style) -> String {
@@ -73,7 +73,8 @@ final class Console: Sendable {
 
     /// Writes all bytes. If standard output can't be written any more, ends the program with libcurl's code for a
     /// failed write.
-    private static func write(_ bytes: Data, to descriptor: Int32) {
+    private func write(_ bytes: Data, to descriptor: Int32) {
+        if let collected { return collected.append(bytes, to: descriptor) }
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {

@@ -16,6 +16,7 @@ struct Interrupt: Error {
     ///
     /// - Throws: `Interrupt` if a signal made `body` fail, or the error that `body` throws otherwise.
     static func cancelling<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
+        guard CollectedOutput.current == nil else { return try await body() }
         let numbers = [SIGINT, SIGTERM]
         let (registrations, registered) = AsyncStream.makeStream(of: Void.self)
         let task = Task {

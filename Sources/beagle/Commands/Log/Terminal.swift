@@ -2,10 +2,15 @@ import Foundation
 
 /// The properties of a terminal.
 enum Terminal {
+    /// Returns whether output to this file descriptor appears on a terminal.
+    static func exists(on descriptor: Int32) -> Bool {
+        CollectedOutput.current == nil && isatty(descriptor) == 1
+    }
+
     /// Returns the number of columns, or `nil` if the file descriptor isn't a terminal.
     static func width(of descriptor: Int32) -> Int? {
         var size = winsize()
-        guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+        guard exists(on: descriptor), ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
             return nil
         }
         return Int(size.ws_col)
