@@ -16,7 +16,7 @@ struct SpareHandlesTests {
         #expect(reused.string(CURLINFO_EFFECTIVE_URL) == "")
     }
 
-    @Test func onlySuccessfulTransfersGiveTheirHandlesBack() throws {
+    @Test func handleIsKeptOnlyIfItsReuseIsAllowed() throws {
         let spares = SpareHandles(areKept: true)
         _ = try makeHandle(from: spares)
         #expect(spares.isEmpty)

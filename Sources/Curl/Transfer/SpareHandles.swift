@@ -2,8 +2,8 @@ import CBeagleNetCurl
 
 /// Easy handles that can be used again, which costs less than creating one. Used only on the loop's thread.
 ///
-/// Only handles of transfers that succeeded are kept. libcurl before 8.16 doesn't reset all that a failed one leaves
-/// behind (curl issue 18206).
+/// Only handles of transfers that succeeded are kept, because libcurl before 8.16 doesn't reset the failure of an upload
+/// (curl issue 18206).
 final class SpareHandles {
     /// Whether this libcurl can use a handle again. libcurl 7.88 frees memory twice if the first header line of a reused
     /// handle is folded. 8.14.1 is the oldest later version with which our tests run.
@@ -33,6 +33,7 @@ final class SpareHandles {
         handles.append(handle)
     }
 
+    /// Frees all handles.
     func free() {
         for handle in handles { curl_easy_cleanup(handle) }
         handles = []

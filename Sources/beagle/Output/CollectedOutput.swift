@@ -11,9 +11,9 @@ final class CollectedOutput: Sendable {
 
     private let streams = Lock((output: Data(), errors: Data()))
 
-    /// What was written to standard output.
+    /// The bytes written to standard output.
     var output: Data { streams.withLock { $0.output } }
-    /// What was written to standard error.
+    /// The bytes written to standard error.
     var errors: Data { streams.withLock { $0.errors } }
 
     func append(_ bytes: Data, to descriptor: Int32) {
