@@ -36,6 +36,59 @@ import struct BeagleNetExchanges.Operation
         #expect(fixture.below.count == 2)
     }
 
+    /// Holds queries until they are released.
+    private final class Holding: Exchange, Sendable {
+        private let held = Lock<[@Sendable () -> Void]>([])
+
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            ForwardingPublisher(operations, next) { [held] operation, outputs in
+                guard operation.kind == .query else { return outputs.forward(operation) }
+                held.withLock { $0.append { outputs.forward(operation) } }
+            }
+            .eraseToAnyPublisher()
+        }
+
+        func release() {
+            for forward in held.withLock({ $0 }) { forward() }
+        }
+    }
+
+    /// The operation has reached the task of the first caller, which is cancelled before it has continued the operation.
+    @Test func operationOfACancelledCallerContinuesForTheOther() async throws {
+        let holding = Holding()
+        let fixture = try HostedFixture([DedupExchange(), holding], below: HeldPipeline())
+        let left = fixture.run(.query())
+        let kept = fixture.run(.query())
+        await fixture.settle()
+        fixture.chain.queue.run {
+            holding.release()
+            left.cancel()
+        }
+        #expect(await left.value.failure?.isCancelled == true)
+        await fixture.answer(Operation.query().result("kept"))
+        #expect(try await kept.value.get().response?.json()["data"] == "kept")
+        #expect(await fixture.count == 0)
+    }
+
+    /// The operation starts on another thread, and waits for the chain's queue. The thread that runs the queue's work cancels
+    /// the operation before.
+    @Test func operationCancelledBeforeItsStartIsNotStarted() async throws {
+        let fixture = try HostedFixture([DedupExchange()], below: HeldPipeline())
+        let task = Lock<Task<HostedRun.Outcome, Never>?>(nil)
+        fixture.chain.queue.run {
+            let started = onAnotherThread { fixture.run(.query()) }
+            started.cancel()
+            task.withLock { $0 = started }
+        }
+        #expect(await task.withLock { $0 }?.value.failure?.isCancelled == true)
+        #expect(await fixture.count == 0)
+        #expect(fixture.log.forwarded.isEmpty)
+    }
+
     @Test func teardownRunByAnExchangeCompletes() async throws {
         let fixture = try HostedFixture([DedupExchange()], below: HeldPipeline())
         let running = fixture.run(.query())

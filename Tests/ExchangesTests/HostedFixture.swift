@@ -74,6 +74,15 @@ final class HostedFixture: ExchangeChainFixture {
         pipeline = try Pipeline([interceptor, below], transport: NoTransport())
     }
 
+    /// The number of entries for operations in flight.
+    var count: Int {
+        get async {
+            await withCheckedContinuation { continuation in
+                chain.queue.enqueue { [chain] in continuation.resume(returning: chain.count) }
+            }
+        }
+    }
+
     /// Starts an operation in the pipeline.
     func ask(_ operation: Operation) async {
         _ = run(operation)

@@ -138,8 +138,7 @@ import struct BeagleNetExchanges.Operation
             }
         }
         await fixture.end()
-        // Operations that an exchange runs itself continue until they have a result, and may begin after all others have
-        // ended.
+        // Operations that an exchange runs itself continue until they have a result.
         while await fixture.count > 0 || kept.count > 0 {
             for held in below.held { below.end(held, Operation.mutation().result(["a": 3])) }
             await Task.yield()
@@ -211,17 +210,6 @@ import struct BeagleNetExchanges.Operation
         for ear in ears { ear.leave() }
         while await client.kept > 0 { await Task.yield() }
         await kept.expectNothing()
-    }
-}
-
-extension HostedFixture {
-    /// The number of entries for operations in flight.
-    fileprivate var count: Int {
-        get async {
-            await withCheckedContinuation { continuation in
-                chain.queue.enqueue { [chain] in continuation.resume(returning: chain.count) }
-            }
-        }
     }
 }
 

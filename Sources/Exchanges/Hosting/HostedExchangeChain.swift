@@ -18,8 +18,8 @@ import Synchronization
 /// the pipeline, and their results come back up through the chain.
 ///
 /// `@unchecked Sendable` is sound because `groups`, `cacheOnlyGroups` and the groups themselves are accessed only on
-/// the chain's serial queue (in `start`, `cancel`, `receiveForwarded`, `runRest`, `sendUp`, `addSubscriber` and
-/// `reexecute`; results leave the top of the chain there too). All other properties are `Sendable` and never change.
+/// the chain's serial queue (in `start`, `cancel`, `receiveForwarded`, `forward`, `runRest`, `sendUp`, `addSubscriber`
+/// and `reexecute`; results leave the top of the chain there too). All other properties are `Sendable` and never change.
 final class HostedExchangeChain: GraphQLClient, OperationHost, @unchecked Sendable {
     /// The operations in flight that share an id.
     ///
@@ -111,6 +111,8 @@ final class HostedExchangeChain: GraphQLClient, OperationHost, @unchecked Sendab
 
     private func start(_ run: HostedRun, _ operation: Operation) {
         queue.run { [self] in
+            // If the thread that is running the queue's work cancelled the run, `cancel` came before this.
+            if run.outputs == nil { return }
             if operation.isCacheOnlyQuery {
                 put(run, operation, in: &cacheOnlyGroups[operation.id])
             } else {
@@ -165,15 +167,21 @@ final class HostedExchangeChain: GraphQLClient, OperationHost, @unchecked Sendab
                 }
                 return
             }
-            guard let group = group(of: operation) else { return }
-            let run = group.runs.first { $0 === operation.run } ?? group.runs.last
-            run?.send(.forward(operation, group: group))
+            if let group = group(of: operation) { forward(operation, in: group) }
         }
+    }
+
+    /// Passes an operation to its own run, or else to the last one that isn't over.
+    private func forward(_ operation: Operation, in group: RunGroup) {
+        let event = HostedRun.Event.forward(operation, group: group)
+        if let own = group.runs.first(where: { $0 === operation.run }), own.send(event) { return }
+        _ = group.runs.last { $0.send(event) }
     }
 
     /// Runs the rest of the pipeline in a separate task, because an exchange may answer in the meantime.
     private func runRest(with operation: Operation, _ run: HostedRun, _ group: RunGroup) {
-        guard let outputs = run.outputs else { return }
+        // If the run was cancelled in the meantime, another one of its group continues the operation.
+        guard let outputs = run.outputs else { return queue.run { [self] in forward(operation, in: group) } }
         let number = numbers.add(1, ordering: .relaxed).newValue
         let task = Task.startedImmediately { [self] in
             let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in

@@ -59,18 +59,22 @@ final class HostedRun: Sendable {
     }
 
     /// Sends an event to the waiting task. Events after the outcome are ignored.
-    func send(_ event: Event) {
-        let next = mailbox.withLock { mailbox -> Promise<Event>? in
-            if mailbox.isFinished { return nil }
+    ///
+    /// - Returns: Whether the event wasn't ignored.
+    @discardableResult
+    func send(_ event: Event) -> Bool {
+        let (isSent, next) = mailbox.withLock { mailbox -> (Bool, Promise<Event>?) in
+            if mailbox.isFinished { return (false, nil) }
             if case .outcome = event {
                 mailbox.isFinished = true
                 mailbox.outputs = nil
             }
-            if let next = mailbox.next.take() { return next }
+            if let next = mailbox.next.take() { return (true, next) }
             if mailbox.first == nil { mailbox.first = event } else { mailbox.rest.append(event) }
-            return nil
+            return (true, nil)
         }
         next?.complete(event)
+        return isSent
     }
 
     /// Waits for the next event.

@@ -70,6 +70,8 @@ final class SharedStream<Value: Sendable>: @unchecked Sendable {
         var subscriptions: [StreamSubscription] = []
         var isConnected = false
         var isFinished = false
+        /// The number of values that wait for the queue.
+        var waitingCount = 0
         var upstreamSubscription: SendableSubscription?
     }
 
@@ -104,8 +106,23 @@ final class SharedStream<Value: Sendable>: @unchecked Sendable {
 
     /// Delivers a value to all subscribers, on the serial queue if there is one.
     func send(_ value: Value) {
-        guard let queue, !queue.isCurrent else { return deliver(value) }
-        queue.run { self.deliver(value) }
+        inOrder { $0.deliver(value) }
+    }
+
+    /// Runs work on the queue: immediately if the calling thread is running the queue's work, unless values that other
+    /// threads have sent before are waiting.
+    private func inOrder(_ work: @escaping (SharedStream) -> Void) {
+        guard let queue else { return work(self) }
+        let isWaiting = state.withLock { state in
+            if state.waitingCount == 0, queue.isCurrent { return false }
+            state.waitingCount += 1
+            return true
+        }
+        guard isWaiting else { return work(self) }
+        queue.enqueue { [self] in
+            state.withLock { $0.waitingCount -= 1 }
+            work(self)
+        }
     }
 
     private func deliver(_ value: Value) {
@@ -151,14 +168,13 @@ final class SharedStream<Value: Sendable>: @unchecked Sendable {
 
     /// Completes the stream.
     func finish() {
-        guard let queue, !queue.isCurrent else { return finishAll() }
-        queue.run { self.finishAll() }
+        inOrder { $0.finishAll() }
     }
 
     private func finishAll() {
         let subscriptions = state.withLock { state in
             let subscriptions = state.subscriptions
-            state = State(isFinished: true)
+            state = State(isFinished: true, waitingCount: state.waitingCount)
             return subscriptions
         }
         for subscription in subscriptions { subscription.finish() }
