@@ -111,7 +111,7 @@ final class HostedExchangeChain: GraphQLClient, OperationHost, @unchecked Sendab
 
     private func start(_ run: HostedRun, _ operation: Operation) {
         queue.run { [self] in
-            // If the thread that is running the queue's work cancelled the run, `cancel` came before this.
+            // The run may have been cancelled while other work ran.
             if run.outputs == nil { return }
             if operation.isCacheOnlyQuery {
                 put(run, operation, in: &cacheOnlyGroups[operation.id])
