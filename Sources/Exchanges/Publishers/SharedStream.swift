@@ -5,8 +5,8 @@ import BeagleNetHTTP
     import OpenCombine
 #endif
 
-/// A shared stream between two exchanges, which delivers its values to all subscribers in the order in which they
-/// subscribed.
+/// A shared stream between two exchanges, which delivers its values in the order in which they were sent, to all
+/// subscribers in the order in which they subscribed.
 ///
 /// It is connected to its upstream while it has subscribers. A subscriber without demand misses the value.
 ///
@@ -106,20 +106,22 @@ final class SharedStream<Value: Sendable>: @unchecked Sendable {
 
     /// Delivers a value to all subscribers, on the serial queue if there is one.
     func send(_ value: Value) {
-        inOrder { $0.deliver(value) }
+        if mustWait() { enqueue { $0.deliver(value) } } else { deliver(value) }
     }
 
-    /// Runs work on the queue: immediately if the calling thread is running the queue's work, unless values that other
-    /// threads have sent before are waiting.
-    private func inOrder(_ work: @escaping (SharedStream) -> Void) {
-        guard let queue else { return work(self) }
-        let isWaiting = state.withLock { state in
+    /// Whether work must wait for the queue: the calling thread isn't running the queue's work, or values that other
+    /// threads have sent before are waiting. Counts work that must wait.
+    private func mustWait() -> Bool {
+        guard let queue else { return false }
+        return state.withLock { state in
             if state.waitingCount == 0, queue.isCurrent { return false }
             state.waitingCount += 1
             return true
         }
-        guard isWaiting else { return work(self) }
-        queue.enqueue { [self] in
+    }
+
+    private func enqueue(_ work: @escaping (SharedStream) -> Void) {
+        queue?.enqueue { [self] in
             state.withLock { $0.waitingCount -= 1 }
             work(self)
         }
@@ -168,7 +170,7 @@ final class SharedStream<Value: Sendable>: @unchecked Sendable {
 
     /// Completes the stream.
     func finish() {
-        inOrder { $0.finishAll() }
+        if mustWait() { enqueue { $0.finishAll() } } else { finishAll() }
     }
 
     private func finishAll() {
