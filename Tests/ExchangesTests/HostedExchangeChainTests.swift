@@ -80,9 +80,8 @@ import struct BeagleNetExchanges.Operation
         let fixture = try HostedFixture([DedupExchange()], below: HeldPipeline())
         let task = Lock<Task<HostedRun.Outcome, Never>?>(nil)
         fixture.chain.queue.run {
-            let started = onAnotherThread { fixture.run(.query()) }
-            started.cancel()
-            task.withLock { $0 = started }
+            onAnotherThread { task.withLock { $0 = fixture.run(.query()) } }
+            task.withLock { $0 }?.cancel()
         }
         #expect(await task.withLock { $0 }?.value.failure?.isCancelled == true)
         #expect(await fixture.count == 0)

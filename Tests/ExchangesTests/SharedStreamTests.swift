@@ -43,15 +43,11 @@ import Testing
 }
 
 /// Runs work on another thread and waits for it.
-func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
-    let (result, isDone) = (Lock<Result?>(nil), DispatchSemaphore(value: 0))
+func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
+    let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
-        let made = body()
-        result.withLock { $0 = made }
+        body()
         isDone.signal()
     }
-    while true {
-        isDone.wait()
-        if let made = result.withLock({ $0 }) { return made }
-    }
+    isDone.wait()
 }
